@@ -1,0 +1,26 @@
+/// One type for every array that the generated code touches: program tensors and promoted copies.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "ir/types.h"
+#include "support/document.h"
+
+namespace tileopt {
+
+struct Array {
+  std::string name;
+  ElementType element = ElementType::f32;
+  std::string space;            ///< "global" for program tensors; "workspace", "stack", "register" for promoted arrays
+  std::string tensor;           ///< program tensor that this is, or that it keeps a part of
+  std::vector<long> extents;    ///< promoted arrays: constant, outermost first; empty for "global" (the tensor's shape holds)
+  std::string scope;            ///< band digit below which a promoted array lives; "" = the whole kernel
+  int alignment = 64;           ///< bytes
+
+  long elements() const;        ///< product of extents
+  Document write() const;
+  static Array read(const Document& document, const std::string& file);
+};
+
+}  // namespace tileopt

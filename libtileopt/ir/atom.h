@@ -1,0 +1,33 @@
+/// One instruction (or one straight-line register tile) described as data.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "support/document.h"
+
+namespace tileopt {
+
+/// What one operand of an atom may look like along the digits of the atom's box.
+/// `uses[d]`: '1' the operand moves by exactly one element of its last dimension per step of box digit d,
+/// '0' it does not move, '*' it moves by any constant number of elements of any dimensions.
+struct AtomOperand {
+  std::string role;   ///< "result", "left", "right", or "any" (every other read)
+  std::string space;  ///< "register", "memory", "any"
+  std::string uses;   ///< one character per box digit, lanes last
+};
+
+/// body: "multiply_add" (result += left * right), "elementwise" (any body of + - * / min max casts and literals; no calls)
+struct Atom {
+  std::string name;
+  std::string body;
+  int rank = 2;                         ///< box digits: rows..., lanes
+  std::vector<AtomOperand> operands;
+  double throughput = 0;                ///< vector operations per cycle
+  int latency = 0;                      ///< cycles
+};
+
+Document write_atom(const Atom& atom);
+Atom read_atom(const Document& document, const std::string& file, const std::string& path);
+
+}  // namespace tileopt

@@ -1,0 +1,38 @@
+/// What was proved about a module. JSON with a published schema (docs/schemas/certificate.json).
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "support/document.h"
+#include "support/error.h"
+
+namespace tileopt {
+
+enum class Verdict { proved, refuted, not_attempted };
+
+struct Obligation {
+  std::string name;     ///< "values", "coverage", "order", "bounds", "padding", "races", "text", "capacity"
+  std::string subject;  ///< kernel, statement, array or access it is about
+  Verdict verdict = Verdict::not_attempted;
+  std::string reason;   ///< not attempted: why; refuted: what fails
+  std::string witness;  ///< refuted: instance (pair) with parameter values
+  SourceLocation where; ///< statement or access in the user's source
+  std::string plan_entry;
+  double milliseconds = 0;
+};
+
+struct Certificate {
+  static constexpr const char* format = "tileopt-certificate/1";
+  std::string program, program_hash, machine, version;
+  std::vector<Obligation> obligations;
+  std::vector<std::string> assumed;   ///< what isl cannot prove (floating point, compiler, instruction semantics)
+  std::vector<std::string> numerics;  ///< permissions used
+
+  bool proved() const;   ///< every obligation proved
+  bool refuted() const;  ///< at least one refuted
+  Document write() const;
+  static Certificate read(const Document& document, const std::string& file);
+};
+
+}  // namespace tileopt

@@ -1,0 +1,66 @@
+/// A machine as data: levels, memories, vector unit, atoms. Files: cost_models/machines/*.json
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "ir/atom.h"
+#include "support/document.h"
+
+namespace tileopt {
+
+/// What passes may ask of a level; its name and count are the machine file's.
+enum class LevelKind { independent, barrier, lockstep, sequential, unrolled, atom };
+/// When an asynchronous operation is known to be complete. CPUs: immediate.
+enum class Completion { immediate, group, counted, tagged };
+
+struct Level {
+  std::string name;  ///< "thread", "simd", "serial", "unroll", "atom"
+  LevelKind kind;
+  long count = 0;    ///< 0: unlimited
+};
+
+/// A cache or memory, nearest first. Units: bytes, bytes per second per core, bytes per line.
+struct Memory {
+  std::string name;  ///< "register", "L1", "L2", "L3", "DRAM"
+  double capacity = 0;
+  double bandwidth = 0;
+  int line = 64;
+  int ways = 8;
+  bool shared = false;
+};
+
+/// A space promoted arrays may live in. capacity in bytes (per thread), 0: unlimited.
+struct Space {
+  std::string name;  ///< "workspace", "stack", "register"
+  double capacity = 0;
+};
+
+struct Machine {
+  std::string name;
+  std::string backend;                ///< "openmp"
+  std::string description;
+  std::vector<std::string> flags;     ///< compiler flags, e.g. "-march=x86-64-v3"
+  std::vector<std::string> features;  ///< cpuinfo names that the code needs at run time
+  int cores = 1;
+  double frequency = 0;               ///< Hz, sustained under vector load
+  int vector_bytes = 0;               ///< 0: no vectors (plain C)
+  int vector_registers = 0;
+  int fma_latency = 4;                ///< cycles
+  double fma_per_cycle = 2;           ///< vector FMAs per cycle
+  std::vector<Level> levels;
+  std::vector<Memory> memories;
+  std::vector<Space> spaces;
+  std::vector<Atom> atoms;
+
+  const Level* find_level(const std::string& name) const;
+  const Memory* find_memory(const std::string& name) const;
+  const Space* find_space(const std::string& name) const;
+  const Atom* find_atom(const std::string& name) const;
+
+  Document write() const;
+  /// @throws Errors(invalid_machine) with the path of the entry.
+  static Machine read(const Document& document, const std::string& file);
+};
+
+}  // namespace tileopt

@@ -1,0 +1,55 @@
+/// The product of a compile: source text, header, certificate.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "ir/ast.h"
+#include "ir/certificate.h"
+#include "ir/plan.h"
+
+namespace tileopt {
+
+/// What the printer put into the text, as data for verify's `text` obligation.
+struct PrintFacts {
+  struct Loop {
+    std::string variable;
+    std::string header;     ///< the printed "for (...)" line
+    std::string pragma;     ///< "" or the printed pragma
+    std::string lower, upper;  ///< ast_expr_text of the bounds it printed
+    std::int64_t step = 1;
+    std::string level;
+  };
+  struct Buffer {
+    std::string array;
+    std::string space;
+    long bytes = 0;         ///< storage declared or reserved
+  };
+  struct Leaf {
+    std::string statement;
+    std::vector<std::string> subscripts;  ///< every printed subscript, ast_expr_text, write first
+    std::vector<std::string> extents;
+    long points = 1;        ///< box points printed by the unrolled form
+  };
+  std::vector<Loop> loops;      ///< in print order
+  std::vector<std::string> conditions;  ///< ast_expr_text of every printed `if`
+  std::vector<Buffer> buffers;
+  std::vector<Leaf> leaves;     ///< in print order
+  long registers = 0;           ///< vector registers live in the largest register tile
+};
+
+struct SourceText {
+  std::string source;                  ///< self-contained C11 file
+  std::string header;                  ///< generated header
+  std::vector<PrintFacts> facts;       ///< one per kernel
+};
+
+struct Module {
+  std::string name;
+  Plan plan;
+  SourceText text;
+  Certificate certificate;
+  std::vector<Ast> asts;               ///< kernels in launch order
+};
+
+}  // namespace tileopt

@@ -1,0 +1,101 @@
+/// Every decision of a compile, as a value. A resolved Plan leaves nothing open; a partial one (Pins) fixes some fields.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "ir/tree.h"
+#include "support/document.h"
+
+namespace tileopt {
+
+/// One mixed-radix digit of a band member. radix 0: unbounded (only the most significant digit of a member).
+/// level: a level name of the machine file ("thread", "simd", "serial", "unroll", "atom").
+struct Digit {
+  std::string name;
+  long radix = 0;
+  std::string level = "serial";
+};
+
+/// Affine members of one statement: `map` is isl text { S[i,j,k] -> [(i), (j), (k)] }, one output per member name.
+struct StatementMembers {
+  std::vector<std::string> members;
+  std::string map;
+};
+
+/// One dimension of a promoted array, outermost first in memory.
+/// The coordinate of `tensor_dim` (relative to the tile's corner) is written in mixed radix by the dims that name it:
+/// most significant first; radix 0 = what remains of the box.
+struct BufferDim {
+  int tensor_dim = 0;
+  std::string name;  ///< the copy's own digit
+  long radix = 0;
+};
+
+/// Keep `tensor` in `array` below the band `after` (empty: for the whole kernel).
+struct Promotion {
+  std::string tensor, array;
+  std::string after;                     ///< digit; the scope is the subtree below its band
+  std::vector<std::string> statements;   ///< which occurrence of `after`; empty: the only one
+  std::string space;                     ///< "workspace", "stack" or "register"
+  std::string element;                   ///< element type kept; differs from the tensor's only by an exact widening
+  std::vector<BufferDim> layout;         ///< memory order
+  bool zero_fill = false;                ///< elements outside the footprint are set to zero on copy-in
+};
+
+/// How the leaf of a statement runs: "" = scalar; else an atom of the machine with its box of digits, lanes last.
+struct AtomChoice {
+  std::string atom;
+  std::vector<std::string> box;  ///< digits dropped from the tree, most significant role first
+  std::string edge = "extents";  ///< "padded": runs its whole box; "extents": runs what remains of it
+};
+
+struct KernelPlan {
+  std::string name;
+  std::vector<std::string> statements;
+  std::string schedule = "isl";                           ///< where the members came from: "isl", "original", "pinned"
+  std::map<std::string, StatementMembers> members;        ///< statement -> members
+  std::vector<std::pair<std::string, std::vector<Digit>>> digits;  ///< member -> digits, most significant first
+  Tree tree;                                              ///< over digits; copies are inserted by promotion
+  std::map<std::string, AtomChoice> atoms;                ///< statement -> atom
+  std::vector<Promotion> promotions;                      ///< applied in this order: an outer scope before an inner one
+
+  const Digit* find_digit(const std::string& digit) const;
+  /// Member that owns `digit`, or "".
+  std::string owner(const std::string& digit) const;
+};
+
+class Plan {
+ public:
+  static constexpr const char* format = "tileopt-plan/1";
+  std::string program;       ///< program name
+  std::string program_hash;
+  std::string machine;
+  std::string version;       ///< of tileopt
+  std::vector<KernelPlan> kernels;  ///< in launch order
+
+  Document write() const;
+  /// @throws Errors(invalid_plan): wrong format, missing or mistyped entries, with the path of the entry.
+  static Plan read(const Document& document, const std::string& file);
+};
+Document write_kernel_plan(const KernelPlan& kernel);
+KernelPlan read_kernel_plan(const Document& document, const std::string& file, const std::string& path);
+
+/// One pinned decision, from a line of a @schedule function or the command line.
+struct Pin {
+  std::string primitive;  ///< "tile", "order", "promote", "parallel", "vectorize", "unroll", "atom", "schedule", "fuse", "pipeline"
+  std::vector<std::string> arguments;                          ///< positional, as written
+  std::vector<std::pair<std::string, std::string>> keywords;   ///< e.g. {"i", "128"}
+  SourceLocation where;
+};
+struct Pins {
+  std::string name;       ///< of the schedule function
+  std::string program;    ///< the program it schedules
+  std::string machine;    ///< "" = any
+  std::vector<Pin> pins;
+};
+
+}  // namespace tileopt

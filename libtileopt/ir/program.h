@@ -1,0 +1,117 @@
+/// What to compute: parameters, tensors, statements with isl domains and accesses, in an original order.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ir/expr.h"
+#include "ir/tree.h"
+#include "ir/types.h"
+#include "poly/isl.h"
+#include "support/error.h"
+
+namespace tileopt {
+
+enum class TensorRole { in, out, inout, local };
+
+struct Tensor {
+  std::string name;
+  ElementType type;
+  std::vector<isl::pw_aff> shape;  ///< [params] -> { [(extent)] }, one per dimension; rank 0 is a scalar
+  TensorRole role;
+  SourceLocation where;
+
+  isl::set elements(isl::ctx context) const;  ///< [params] -> { name[a0, a1] : 0 <= a_d < extent_d }
+};
+
+/// How a statement's value meets the element it writes.
+enum class Combine { assign, sum, prod, min, max };
+std::string combine_name(Combine combine);
+
+/// `index`: { S[iterators] -> tensor[subscripts] }; its domain is the instances that perform the access
+/// (a read in the untaken branch of an affine ternary is not performed).
+struct Access {
+  std::string tensor;
+  isl::pw_multi_aff index;
+  SourceLocation where;
+};
+
+/// One statement. With a combine other than `assign`, every instance also reads the element it writes (its *own read*,
+/// which is not listed in `reads`): element = element (+) body.
+struct Statement {
+  std::string name;                    ///< written tensor, then _2, ...; reduction r = r_init, r
+  std::vector<std::string> iterators;  ///< source names; unique inside the statement
+  isl::set domain;                     ///< [params] -> { name[iterators] }
+  Access write;
+  Combine combine = Combine::assign;
+  ExprPtr body;                        ///< type: the tensor's
+  std::vector<Access> reads;           ///< referred to by Read{access}
+  std::vector<isl::pw_aff> indices;    ///< [params] -> { name[iterators] -> [(value)] }, referred to by IndexValue{index}
+  SourceLocation where;
+};
+
+/// What reordering and approximation the user grants.
+struct Numerics {
+  bool reassociate = true;  ///< declared reductions may run in any order
+  bool contract = false;    ///< a*b + c may be one fused multiply-add
+  std::optional<ElementType> operand_rounding;
+  int approx_ulp = 0;       ///< units in the last place that math functions may be off beyond the C library's own
+};
+
+/// Immutable. Built by ProgramBuilder (frontends, rewrites, the C API).
+class Program {
+ public:
+  const std::string& name() const { return name_; }
+  isl::ctx ctx() const { return context_.ctx(); }
+  const std::vector<std::string>& parameters() const { return parameters_; }  ///< sizes, in order of first use
+  const isl::set& context() const { return context_; }                        ///< [params] -> { : ... }
+  const std::vector<Tensor>& tensors() const { return tensors_; }             ///< arguments in signature order, then locals
+  const std::vector<Statement>& statements() const { return statements_; }   ///< source order
+  const Tree& order() const { return order_; }                                ///< bands over iterators
+  const Numerics& numerics() const { return numerics_; }
+  const std::string& text() const { return text_; }                           ///< canonical tile text
+  const std::string& file() const { return file_; }
+  std::string hash() const;                                                   ///< of the canonical text
+
+  const Tensor& tensor(const std::string& name) const;
+  const Statement& statement(const std::string& name) const;
+  bool has_tensor(const std::string& name) const;
+  bool has_statement(const std::string& name) const;
+
+  /// Statements as spaces over their iterators, `to_program` the identity.
+  std::vector<StatementSpace> spaces() const;
+  isl::union_set domain() const;         ///< { S[i,j]; ... }, restricted to the context
+  isl::union_map original_order() const; ///< { S[i,j] -> [time] }
+
+ private:
+  friend class ProgramBuilder;
+  std::string name_, text_, file_;
+  std::vector<std::string> parameters_;
+  isl::set context_;
+  std::vector<Tensor> tensors_;
+  std::vector<Statement> statements_;
+  Tree order_;
+  Numerics numerics_;
+};
+
+/// Collects the parts and checks their consistency (names resolve, spaces match, arities agree).
+class ProgramBuilder {
+ public:
+  ProgramBuilder(isl::ctx ctx, std::string name);
+  ProgramBuilder& file(std::string file);
+  ProgramBuilder& text(std::string canonical_text);
+  ProgramBuilder& parameter(std::string name);
+  ProgramBuilder& context(isl::set context);  ///< intersected with what is there
+  ProgramBuilder& tensor(Tensor tensor);
+  ProgramBuilder& statement(Statement statement);
+  ProgramBuilder& order(Tree order);
+  ProgramBuilder& numerics(Numerics numerics);
+  /// @throws InternalError when the parts do not fit (frontends report user errors before).
+  Program build();
+
+ private:
+  Program program_;
+};
+
+}  // namespace tileopt
