@@ -1,0 +1,57 @@
+/// Reference execution of a Program in its original order, in the declared types, with a double shadow and a running error bound.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "interpreter/host_array.h"
+#include "ir/program.h"
+
+namespace tileopt {
+
+/// Checks that `sizes` names every parameter, satisfies the context, and that no extent is negative or overflows.
+/// @throws Errors(invalid_size) naming the assume or extent that fails.
+void check_sizes(const Program& program, const Sizes& sizes);
+
+/// Shape of `tensor` at `sizes`.
+std::vector<std::int64_t> evaluate_shape(const Tensor& tensor, const Sizes& sizes);
+
+/// Statement instances that a run executes (saturating at int64 max).
+std::int64_t count_instances(const Program& program, const Sizes& sizes);
+
+enum class Fill {
+  uniform,   ///< floats in [-1, 1), integers in [-8, 8] (unsigned [0, 8])
+  integers,  ///< small integers in every type, so that float results are exact in any order
+};
+/// Arguments for a run: `in` and `inout` filled from `seed`, `out` poisoned (NaN, or a fixed pattern in integer types).
+Arrays make_arguments(const Program& program, const Sizes& sizes, std::uint64_t seed, Fill fill);
+
+struct InterpreterResult {
+  Arrays values;                                    ///< out and inout tensors after the run, declared types
+  std::map<std::string, std::vector<double>> shadow; ///< the same in double arithmetic
+  std::map<std::string, std::vector<double>> bound;  ///< first-order bound on |any legal evaluation - shadow|, >= 0
+  std::map<std::string, std::vector<bool>> written;  ///< elements the program wrote
+  std::int64_t instances = 0;
+};
+/// Runs the program. `arguments` holds in, inout and out tensors and is not changed.
+/// The bound covers: rounding of every operation in its declared type, any order of reductions where reassociation is
+/// granted (n * eps * sum |terms|), contraction, and `approx_ulp` on math functions.
+/// @throws Errors(invalid_size) where `sizes` do not fit or more than `max_instances` would run.
+InterpreterResult interpret(const Program& program, const Sizes& sizes, const Arrays& arguments,
+                            std::int64_t max_instances = std::int64_t(1) << 26);
+
+/// One element that deviates.
+struct Deviation {
+  std::string tensor;
+  std::vector<std::int64_t> index;
+  double got, expected, allowed;  ///< |got - expected| > allowed, or exact mismatch for integers (allowed = 0)
+  std::string text() const;
+};
+/// Compares `got` (after a kernel's run) with the reference. Integers exactly; floats against shadow +- bound (NaN equals
+/// NaN, infinities equal themselves); elements not written must keep the bytes that they have in `arguments`.
+/// At most `limit` deviations, in element order; `count` gets their true number.
+std::vector<Deviation> compare(const Program& program, const InterpreterResult& reference, const Arrays& arguments,
+                               const Arrays& got, std::size_t limit, std::int64_t* count);
+
+}  // namespace tileopt
