@@ -37,10 +37,7 @@ Flow compute_flow(const isl::union_map& sink, const isl::union_map& must_source,
   info = isl_union_access_info_set_schedule_map(info, order.copy());
   isl_union_flow* flow = isl_union_access_info_compute_flow(info);
   Flow result;
-  if (flow == nullptr) {
-    isl_union_flow_free(flow);
-    throw isl::exception::create(isl::ctx(sink.ctx()).get());
-  }
+  if (flow == nullptr) isl::exception::throw_last_error(sink.ctx());
   result.must = isl::manage(isl_union_flow_get_must_dependence(flow));
   result.may = isl::manage(isl_union_flow_get_may_dependence(flow));
   result.no_source = isl::manage(isl_union_flow_get_must_no_source(flow));

@@ -1,0 +1,148 @@
+#include "ir/program.h"
+
+#include <isl/space.h>
+
+#include "support/document.h"
+#include "support/text.h"
+
+namespace tileopt {
+
+isl::set Tensor::elements(isl::ctx context) const {
+  isl_space* space = isl_space_set_alloc(context.get(), 0, static_cast<unsigned>(shape.size()));
+  space = isl_space_set_tuple_name(space, isl_dim_set, name.c_str());
+  isl::set box = isl::manage(isl_set_universe(space));
+  for (std::size_t d = 0; d < shape.size(); ++d) {
+    isl::set dimension = isl::manage(isl_set_universe(isl_set_get_space(box.get())));
+    const auto position = static_cast<unsigned>(d);
+    isl_local_space* local = isl_local_space_from_space(isl_set_get_space(box.get()));
+    isl::pw_aff coordinate = isl::manage(isl_pw_aff_from_aff(isl_aff_var_on_domain(local, isl_dim_set, position)));
+    isl::pw_aff zero = isl::manage(isl_pw_aff_zero_on_domain(isl_local_space_from_space(isl_set_get_space(box.get()))));
+    // The extent lives over the parameters only: move it onto the element space.
+    isl::set universe = isl::set::universe(box.space());
+    isl::pw_aff extent = shape[d];
+    extent = isl::manage(isl_pw_aff_from_range(extent.copy()));
+    extent = isl::manage(isl_pw_aff_insert_dims(extent.release(), isl_dim_in, 0, static_cast<unsigned>(shape.size())));
+    extent = isl::manage(isl_pw_aff_set_tuple_id(extent.release(), isl_dim_in, isl_set_get_tuple_id(box.get())));
+    box = box.intersect(coordinate.ge_set(zero)).intersect(coordinate.lt_set(extent));
+  }
+  return box;
+}
+
+std::string combine_name(Combine combine) {
+  switch (combine) {
+    case Combine::assign: return "assign";
+    case Combine::sum: return "sum";
+    case Combine::prod: return "prod";
+    case Combine::min: return "min";
+    case Combine::max: return "max";
+  }
+  return "?";
+}
+
+std::string Program::hash() const { return hash_text(text_); }
+
+const Tensor& Program::tensor(const std::string& name) const {
+  for (const Tensor& t : tensors_)
+    if (t.name == name) return t;
+  TILEOPT_CHECK(false, "program " + name_ + " has no tensor " + name);
+  return tensors_.front();
+}
+const Statement& Program::statement(const std::string& name) const {
+  for (const Statement& s : statements_)
+    if (s.name == name) return s;
+  TILEOPT_CHECK(false, "program " + name_ + " has no statement " + name);
+  return statements_.front();
+}
+bool Program::has_tensor(const std::string& name) const {
+  for (const Tensor& t : tensors_)
+    if (t.name == name) return true;
+  return false;
+}
+bool Program::has_statement(const std::string& name) const {
+  for (const Statement& s : statements_)
+    if (s.name == name) return true;
+  return false;
+}
+
+std::vector<StatementSpace> Program::spaces() const {
+  std::vector<StatementSpace> spaces;
+  for (const Statement& s : statements_)
+    spaces.push_back({s.name, s.iterators, s.domain.intersect_params(context_),
+                      isl::manage(isl_set_identity(s.domain.intersect_params(context_).release()))});
+  return spaces;
+}
+
+isl::union_set Program::domain() const {
+  isl::union_set all = poly::empty_union_set(ctx());
+  for (const Statement& s : statements_) all = all.unite(isl::union_set(s.domain.intersect_params(context_)));
+  return all;
+}
+
+isl::union_map Program::original_order() const { return order_map(order_, spaces()); }
+
+ProgramBuilder::ProgramBuilder(isl::ctx ctx, std::string name) {
+  program_.name_ = std::move(name);
+  program_.context_ = isl::set(ctx, "{ : }");
+}
+ProgramBuilder& ProgramBuilder::file(std::string file) {
+  program_.file_ = std::move(file);
+  return *this;
+}
+ProgramBuilder& ProgramBuilder::text(std::string canonical_text) {
+  program_.text_ = std::move(canonical_text);
+  return *this;
+}
+ProgramBuilder& ProgramBuilder::parameter(std::string name) {
+  program_.parameters_.push_back(std::move(name));
+  return *this;
+}
+ProgramBuilder& ProgramBuilder::context(isl::set context) {
+  program_.context_ = program_.context_.intersect(context);
+  return *this;
+}
+ProgramBuilder& ProgramBuilder::tensor(Tensor tensor) {
+  program_.tensors_.push_back(std::move(tensor));
+  return *this;
+}
+ProgramBuilder& ProgramBuilder::statement(Statement statement) {
+  program_.statements_.push_back(std::move(statement));
+  return *this;
+}
+ProgramBuilder& ProgramBuilder::order(Tree order) {
+  program_.order_ = std::move(order);
+  return *this;
+}
+ProgramBuilder& ProgramBuilder::numerics(Numerics numerics) {
+  program_.numerics_ = numerics;
+  return *this;
+}
+
+namespace {
+void check_access(const Program& program, const Statement& statement, const Access& access) {
+  TILEOPT_CHECK(program.has_tensor(access.tensor), statement.name + " accesses unknown tensor " + access.tensor);
+  const isl::map relation = access.index.as_map();
+  TILEOPT_CHECK(relation.is_empty() || poly::output_name(relation) == access.tensor,
+                "access of " + statement.name + " leads to " + poly::to_text(relation));
+  const int arity = isl_pw_multi_aff_dim(access.index.get(), isl_dim_out);
+  TILEOPT_CHECK(static_cast<std::size_t>(arity) == program.tensor(access.tensor).shape.size(),
+                "access of " + statement.name + " to " + access.tensor + " has the wrong number of subscripts");
+}
+}  // namespace
+
+Program ProgramBuilder::build() {
+  Program& p = program_;
+  TILEOPT_CHECK(!p.statements_.empty(), "program " + p.name_ + " has no statement");
+  for (const Statement& s : p.statements_) {
+    TILEOPT_CHECK(poly::tuple_name(s.domain) == s.name || s.domain.is_empty(), "domain of " + s.name + " has another name");
+    TILEOPT_CHECK(static_cast<std::size_t>(isl_set_dim(s.domain.get(), isl_dim_set)) == s.iterators.size(),
+                  "domain of " + s.name + " and its iterators disagree");
+    check_access(p, s, s.write);
+    for (const Access& read : s.reads) check_access(p, s, read);
+    TILEOPT_CHECK(s.body != nullptr, "statement " + s.name + " has no body");
+    for (const std::string& dim : path_dims(p.order_, s.name))
+      TILEOPT_CHECK(contains(s.iterators, dim), "the order of " + s.name + " names an unknown iterator " + dim);
+  }
+  return std::move(program_);
+}
+
+}  // namespace tileopt
