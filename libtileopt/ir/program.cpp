@@ -12,17 +12,12 @@ isl::set Tensor::elements(isl::ctx context) const {
   space = isl_space_set_tuple_name(space, isl_dim_set, name.c_str());
   isl::set box = isl::manage(isl_set_universe(space));
   for (std::size_t d = 0; d < shape.size(); ++d) {
-    isl::set dimension = isl::manage(isl_set_universe(isl_set_get_space(box.get())));
     const auto position = static_cast<unsigned>(d);
     isl_local_space* local = isl_local_space_from_space(isl_set_get_space(box.get()));
     isl::pw_aff coordinate = isl::manage(isl_pw_aff_from_aff(isl_aff_var_on_domain(local, isl_dim_set, position)));
     isl::pw_aff zero = isl::manage(isl_pw_aff_zero_on_domain(isl_local_space_from_space(isl_set_get_space(box.get()))));
     // The extent lives over the parameters only: move it onto the element space.
-    isl::set universe = isl::set::universe(box.space());
-    isl::pw_aff extent = shape[d];
-    extent = isl::manage(isl_pw_aff_from_range(extent.copy()));
-    extent = isl::manage(isl_pw_aff_insert_dims(extent.release(), isl_dim_in, 0, static_cast<unsigned>(shape.size())));
-    extent = isl::manage(isl_pw_aff_set_tuple_id(extent.release(), isl_dim_in, isl_set_get_tuple_id(box.get())));
+    isl::pw_aff extent = isl::manage(isl_pw_aff_insert_domain(shape[d].copy(), isl_set_get_space(box.get())));
     box = box.intersect(coordinate.ge_set(zero)).intersect(coordinate.lt_set(extent));
   }
   return box;

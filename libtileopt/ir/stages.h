@@ -119,7 +119,7 @@ struct LeafStatement {
   std::vector<std::string> dims;
   isl::set domain;                                 ///< { name[dims] }: the projection of the full-digit domain
   std::vector<FittedSchedule::BoxDigit> box;
-  isl::pw_multi_aff instance;                      ///< compute: { name[dims] -> S[iterators] } at the corner of the box
+  isl::pw_multi_aff instance;                      ///< compute: { name[dims] -> S[iterators] } at the corner of the box; copies: { name[dims] -> [] }
   std::vector<std::vector<long>> instance_steps;   ///< [iterator][box digit]
   LeafAccess write;
   std::vector<LeafAccess> reads;                   ///< compute: as the program statement's; copies: the source
@@ -127,7 +127,7 @@ struct LeafStatement {
   std::vector<std::vector<long>> index_steps;      ///< [index value][box digit]
   std::vector<isl::pw_aff> extents;                ///< per box digit: { name[dims] -> [(points left, at least 1)] }; empty = runs its whole box
   bool zero_fill = false;                          ///< copy_in: box points beyond the extents store zero
-  StatementSpace space() const { return {name, dims, domain, isl::map()}; }
+  StatementSpace space() const { return {name, dims, domain, isl::manage(isl_set_identity(domain.copy()))}; }
 };
 
 /// 50-promoted. Arrays, copies as statements, final accesses.

@@ -19,7 +19,7 @@ struct StatementSpace {
   std::string name;               ///< tuple name; unique in the kernel
   std::vector<std::string> dims;  ///< dimension names, in tuple order
   isl::set domain;                ///< { name[dims] }
-  isl::map to_program;            ///< { name[dims] -> S[iterators] }; empty map for copies
+  isl::map to_program;            ///< { name[dims] -> S[iterators] }; the identity where there is none (never null)
 
   std::string tuple() const;  ///< "name[d0, d1]"
 };
