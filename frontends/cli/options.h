@@ -1,0 +1,40 @@
+/// The command line as a value.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tileopt::cli {
+
+enum class Command { compile, run, check, explain, machines };
+
+/// Exit codes (docs/cli.md); over many inputs the largest one wins.
+enum ExitCode { exit_done = 0, exit_user_error = 1, exit_infeasible = 2, exit_not_proved = 3, exit_no_toolchain = 4, exit_internal = 70 };
+
+struct Options {
+  Command command = Command::compile;
+  std::vector<std::string> inputs;   ///< files and folders
+  std::string program;               ///< only the program of this name
+  std::string machine;               ///< "" = the plan's, or "host"
+  std::string backend = "openmp";
+  std::vector<std::string> sizes;    ///< "M=1024,N=512", each may hold several
+  int threads = 1;
+  std::string plan;                  ///< file, or "@name"
+  std::vector<std::string> pins;     ///< `tile("thread", i=64)`
+  std::string dump_dir, stop_after, start_from;
+  std::string output;                ///< file or folder
+  std::string certificate;
+  bool json = false;
+  std::uint64_t seed = 1;
+};
+
+/// Options, or the exit code where the run ends here (help, version, a wrong command line: already printed).
+struct Parsed {
+  std::optional<Options> options;
+  int exit_code = 0;
+};
+Parsed parse_command_line(int argc, const char* const* argv);
+
+}  // namespace tileopt::cli

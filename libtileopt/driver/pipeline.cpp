@@ -1,0 +1,85 @@
+#include "driver/pipeline.h"
+
+#include <utility>
+#include <vector>
+
+#include "passes/passes.h"
+#include "rewrites/apply_rewrites.h"
+#include "verify/verify.h"
+
+namespace tileopt {
+
+namespace {
+
+constexpr const char* version = TILEOPT_VERSION;
+
+[[noreturn]] void reject_plan(const std::string& message, const std::string& hint) {
+  throw Errors(Diagnostic{ErrorCode::invalid_plan, {}, message, hint, ""});
+}
+
+void check_plan(const Program& program, const Plan& plan, const Machine& machine) {
+  if (plan.version != version)
+    reject_plan("the plan was made by tileopt " + plan.version + ", this is " + version,
+                "make the plan again with this version: leave --plan out, or pin its decisions in a @schedule function");
+  if (plan.program != program.name())
+    reject_plan("the plan is for program `" + plan.program + "`, not `" + program.name() + "`", "give the plan of this program");
+  if (plan.program_hash != program.hash())
+    reject_plan("the plan is for another text of program `" + program.name() + "`",
+                "the program changed after the plan was made; make the plan again");
+  if (plan.machine != machine.name)
+    reject_plan("the plan is for machine `" + plan.machine + "`, not `" + machine.name + "`", "use --machine " + plan.machine);
+}
+
+Candidate<Ast> choose_ast(const SynchronizedSchedule& synchronized, const std::string& kernel, const EditedAsts& edited) {
+  const auto found = edited.find(kernel);
+  return found == edited.end() ? build_ast(synchronized) : Candidate<Ast>(found->second);
+}
+
+/// Schedule to Ast of one kernel.
+Candidate<Ast> compile_kernel(const Kernel& kernel, const Machine& machine, Trace& trace, const EditedAsts& edited) {
+  const std::string& name = kernel.name();
+  TILEOPT_TRY(schedule,     trace("20-schedule",     name, [&] { return compute_schedule(kernel); }));
+  TILEOPT_TRY(digits,       trace("30-digits",       name, [&] { return digitize(schedule, machine); }));
+  TILEOPT_TRY(fitted,       trace("40-fitted",       name, [&] { return fit_atoms(digits, machine); }));
+  TILEOPT_TRY(promoted,     trace("50-promoted",     name, [&] { return promote_footprints(fitted, machine); }));
+  TILEOPT_TRY(pipelined,    trace("55-pipelined",    name, [&] { return pipeline_copies(promoted); }));
+  TILEOPT_TRY(synchronized, trace("58-synchronized", name, [&] { return place_barriers(pipelined, machine); }));
+  TILEOPT_TRY(ast,          trace("60-ast",          name, [&] { return choose_ast(synchronized, name, edited); }));
+  return std::move(ast);
+}
+
+/// Every kernel, also after one that stops where `--stop-after` asks; the first refusal otherwise.
+Candidate<std::vector<Ast>> compile_kernels(const std::vector<Kernel>& kernels, const Machine& machine, Trace& trace,
+                                            const EditedAsts& edited) {
+  std::vector<Ast> asts;
+  std::optional<Infeasible> stopped;
+  for (const Kernel& kernel : kernels) {
+    Candidate<Ast> ast = compile_kernel(kernel, machine, trace, edited);
+    if (feasible(ast)) {
+      asts.push_back(std::get<Ast>(std::move(ast)));
+    } else {
+      stopped = std::get<Infeasible>(std::move(ast));
+      if (stopped->kernel.empty()) stopped->kernel = kernel.name();
+      if (stopped->code != stopped_code) break;
+    }
+  }
+  if (stopped) return std::move(*stopped);
+  return asts;
+}
+
+}  // namespace
+
+Candidate<Module> compile(std::shared_ptr<const Program> source, const Plan& plan, const Machine& machine,
+                          const Backend& backend, Trace& trace, const EditedAsts& edited) {
+  check_plan(*source, plan, machine);
+  trace.begin(source, plan, machine);
+  TILEOPT_TRY(program,     trace("05-rewritten",   [&] { return apply_rewrites(source, plan); }));
+  TILEOPT_TRY(dependences, trace("10-dependences", [&] { return std::make_shared<const Dependences>(analyze_dependences(*program)); }));
+  TILEOPT_TRY(kernels,     trace("15-kernels",     [&] { return group_kernels(program, dependences, plan); }));
+  TILEOPT_TRY(asts,        compile_kernels(kernels, machine, trace, edited));
+  TILEOPT_TRY(text,        trace("70-source",      [&] { return backend.print(*program, asts, machine, version); }));
+  TILEOPT_TRY(certificate, trace("80-certificate", [&] { return verify(*program, asts, text.facts, machine, version); }));
+  return Module{source->name(), plan, std::move(text), std::move(certificate), std::move(asts)};
+}
+
+}  // namespace tileopt

@@ -1,0 +1,113 @@
+#include "driver/request.h"
+
+#include <charconv>
+#include <filesystem>
+
+#include "backends/openmp/openmp_backend.h"
+#include "cost_models/machines.h"
+#include "support/text.h"
+
+namespace tileopt {
+
+namespace {
+
+[[noreturn]] void reject(ErrorCode code, const std::string& message, const std::string& hint) {
+  throw Errors(Diagnostic{code, {}, message, hint, ""});
+}
+
+bool looks_like_path(const std::string& text) { return text.find('/') != std::string::npos || text.ends_with(".json"); }
+
+std::int64_t parse_size(const std::string& name, const std::string& digits, const std::string& origin) {
+  std::int64_t value = 0;
+  const auto [end, failure] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  if (failure == std::errc::result_out_of_range)
+    reject(ErrorCode::invalid_size, origin + ": size `" + name + "=" + digits + "` does not fit in 64 bits", "give a smaller size");
+  if (failure != std::errc() || end != digits.data() + digits.size() || digits.empty())
+    reject(ErrorCode::invalid_size, origin + ": `" + digits + "` is not a whole number", "write sizes as M=1024,N=512");
+  if (value < 0) reject(ErrorCode::invalid_size, origin + ": size `" + name + "` is negative", "sizes start at 0");
+  return value;
+}
+
+}  // namespace
+
+std::vector<std::string> backend_names() { return {"openmp"}; }
+
+const Backend& find_backend(const std::string& name) {
+  static const OpenmpBackend openmp;
+  if (name == openmp.name()) return openmp;
+  reject(ErrorCode::invalid_option, "unknown backend `" + name + "`", "backends: " + join(backend_names(), ", "));
+}
+
+Machine load_machine(const std::string& name_or_file) {
+  if (!looks_like_path(name_or_file)) return find_machine(name_or_file);
+  return Machine::read(parse_json(read_file(name_or_file), name_or_file), name_or_file);
+}
+
+Pins find_schedule(const TileFile& file, const std::string& program, const std::string& name, const std::string& machine) {
+  std::vector<std::string> names;
+  for (const Pins& schedule : file.schedules) {
+    if (schedule.program != program) continue;
+    names.push_back("@" + schedule.name);
+    if (schedule.name != name) continue;
+    if (!schedule.machine.empty() && schedule.machine != machine)
+      reject(ErrorCode::invalid_pin, "schedule `" + name + "` is for machine `" + schedule.machine + "`, not `" + machine + "`",
+             "use --machine " + schedule.machine + ", or drop machine= from @schedule");
+    return schedule;
+  }
+  reject(ErrorCode::invalid_pin, "program `" + program + "` has no schedule `@" + name + "`",
+         names.empty() ? "its file has no @schedule function for it" : "schedules: " + join(names, ", "));
+}
+
+std::map<std::string, std::int64_t> parse_sizes(const std::string& text, const std::string& origin) {
+  std::map<std::string, std::int64_t> sizes;
+  const std::string separators = ",; \t";
+  for (std::size_t start = 0; start < text.size();) {
+    const std::size_t end = std::min(text.find_first_of(separators, start), text.size());
+    const std::string item = text.substr(start, end - start);
+    start = end + 1;
+    if (item.empty()) continue;
+    const std::size_t equals = item.find('=');
+    if (equals == std::string::npos || equals == 0)
+      reject(ErrorCode::invalid_size, origin + ": `" + item + "` names no size", "write sizes as M=1024,N=512");
+    const std::string name = item.substr(0, equals);
+    if (!sizes.emplace(name, parse_size(name, item.substr(equals + 1), origin)).second)
+      reject(ErrorCode::invalid_size, origin + ": size `" + name + "` is given twice", "give every size once");
+  }
+  return sizes;
+}
+
+Candidate<Outcome> resolve_and_compile(std::shared_ptr<const Program> program, const Request& request, Trace& trace) {
+  const Backend& backend = find_backend(request.backend);
+  if (request.machine.backend != request.backend)
+    reject(ErrorCode::invalid_option, "machine `" + request.machine.name + "` is for backend `" + request.machine.backend + "`, not `" +
+           request.backend + "`", "use --backend " + request.machine.backend);
+  if (request.plan && !request.pins.pins.empty())
+    reject(ErrorCode::invalid_option, "pins cannot change a resolved plan", "give the plan or the pins, not both");
+  if (request.plan) {
+    TILEOPT_TRY(module, compile(program, *request.plan, request.machine, backend, trace));
+    return Outcome{std::move(module), {}};
+  }
+  TILEOPT_TRY(resolved, resolve_plan(*program, request.pins, request.machine, request.resolve));
+  TILEOPT_TRY(module, compile(program, resolved.plan, request.machine, backend, trace));
+  return Outcome{std::move(module), std::move(resolved.reasons)};
+}
+
+std::string unproved_text(const Certificate& certificate) {
+  if (certificate.proved()) return "";
+  std::string first;
+  int count = 0;
+  for (const Obligation& obligation : certificate.obligations) {
+    if (obligation.verdict == Verdict::proved) continue;
+    ++count;
+    const bool refuted = obligation.verdict == Verdict::refuted;
+    if (!first.empty() && !refuted) continue;
+    if (!first.empty() && first.starts_with("refuted")) continue;
+    first = std::string(refuted ? "refuted" : "not attempted") + ": " + obligation.name + " of " + obligation.subject + ": " +
+            obligation.reason + (obligation.witness.empty() ? "" : "; witness " + obligation.witness) +
+            (obligation.where.line == 0 ? "" : "; at " + to_string(obligation.where));
+  }
+  if (count == 0) return "no obligation was stated";
+  return first + (count > 1 ? " (and " + std::to_string(count - 1) + " more)" : "");
+}
+
+}  // namespace tileopt
