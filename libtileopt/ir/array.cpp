@@ -1,0 +1,58 @@
+#include "ir/array.h"
+
+#include "ir/ast_fields.h"
+
+namespace tileopt {
+
+namespace {
+/// Beyond this no array of generated code makes sense, and byte counts stay far from overflow.
+constexpr long max_elements = 1L << 40;
+}  // namespace
+
+long Array::elements() const {
+  long product = 1;
+  for (const long extent : extents) {
+    TILEOPT_CHECK(extent >= 0, "extent of " + name);
+    TILEOPT_CHECK(!__builtin_mul_overflow(product, extent, &product), "elements of " + name + " overflow");
+  }
+  return product;
+}
+
+Document Array::write() const {
+  Document document;
+  document["name"] = name;
+  document["element"] = type_name(element);
+  document["space"] = space;
+  document["tensor"] = tensor;
+  document["extents"] = extents;
+  document["scope"] = scope;
+  document["alignment"] = alignment;
+  return document;
+}
+
+Array Array::read(const Document& document, const std::string& file) { return read_array(Field(document, "", file)); }
+
+Array read_array(const Field& field) {
+  field.allow_only({"name", "element", "space", "tensor", "extents", "scope", "alignment"});
+  Array array;
+  array.name = field["name"].name();
+  const auto element = parse_type(field["element"].text());
+  if (!element) field["element"].fail("unknown element type `" + field["element"].text() + "`");
+  array.element = *element;
+  array.space = field["space"].text();
+  array.tensor = field["tensor"].text();
+  array.extents = field["extents"].integers();
+  long product = 1;
+  for (const long extent : array.extents) {
+    if (extent < 1) field["extents"].fail("extents are at least 1");
+    if (__builtin_mul_overflow(product, extent, &product) || product > max_elements) field["extents"].fail("too many elements");
+  }
+  array.scope = field["scope"].text();
+  const long alignment = field["alignment"].integer();
+  if (alignment < 1 || alignment > 4096 || (alignment & (alignment - 1)) != 0)
+    field["alignment"].fail("expected a power of two up to 4096");
+  array.alignment = static_cast<int>(alignment);
+  return array;
+}
+
+}  // namespace tileopt
