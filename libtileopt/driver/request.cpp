@@ -76,7 +76,8 @@ std::map<std::string, std::int64_t> parse_sizes(const std::string& text, const s
   return sizes;
 }
 
-Candidate<Outcome> resolve_and_compile(std::shared_ptr<const Program> program, const Request& request, Trace& trace) {
+Candidate<Outcome> resolve_and_compile(std::shared_ptr<const Program> program, const Request& request, Trace& trace,
+                                       const EditedAsts& edited) {
   const Backend& backend = find_backend(request.backend);
   if (request.machine.backend != request.backend)
     reject(ErrorCode::invalid_option, "machine `" + request.machine.name + "` is for backend `" + request.machine.backend + "`, not `" +
@@ -84,11 +85,11 @@ Candidate<Outcome> resolve_and_compile(std::shared_ptr<const Program> program, c
   if (request.plan && !request.pins.pins.empty())
     reject(ErrorCode::invalid_option, "pins cannot change a resolved plan", "give the plan or the pins, not both");
   if (request.plan) {
-    TILEOPT_TRY(module, compile(program, *request.plan, request.machine, backend, trace));
+    TILEOPT_TRY(module, compile(program, *request.plan, request.machine, backend, trace, edited));
     return Outcome{std::move(module), {}};
   }
   TILEOPT_TRY(resolved, resolve_plan(*program, request.pins, request.machine, request.resolve));
-  TILEOPT_TRY(module, compile(program, resolved.plan, request.machine, backend, trace));
+  TILEOPT_TRY(module, compile(program, resolved.plan, request.machine, backend, trace, edited));
   return Outcome{std::move(module), std::move(resolved.reasons)};
 }
 

@@ -33,7 +33,8 @@ struct Outcome {
 
 /// resolve_plan, then compile. Pins together with a resolved plan are a contradiction.
 /// @throws Errors(invalid_option, invalid_plan, ...).
-Candidate<Outcome> resolve_and_compile(std::shared_ptr<const Program> program, const Request& request, Trace& trace);
+Candidate<Outcome> resolve_and_compile(std::shared_ptr<const Program> program, const Request& request, Trace& trace,
+                                       const EditedAsts& edited = {});
 
 /// Names of the backends that were built in.
 std::vector<std::string> backend_names();

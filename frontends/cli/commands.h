@@ -1,0 +1,14 @@
+/// The subcommands of tileopt-schedule, one file each. Each returns the exit code.
+#pragma once
+
+#include "frontends/cli/options.h"
+
+namespace tileopt::cli {
+
+int run_compile(const Options& options);
+int run_run(const Options& options);
+int run_check(const Options& options);
+int run_explain(const Options& options);
+int run_machines(const Options& options);
+
+}  // namespace tileopt::cli

@@ -1,0 +1,62 @@
+#include <filesystem>
+#include <iostream>
+
+#include "frontends/cli/commands.h"
+#include "frontends/cli/items.h"
+
+namespace tileopt::cli {
+
+namespace {
+
+/// "out/gemm.c" -> "out/gemm.h": the header sits beside its source.
+std::string header_path(const std::string& source) {
+  return std::filesystem::path(source).replace_extension(".h").string();
+}
+
+void check_output(const std::string& path) {
+  if (path.empty() || path.ends_with(".c")) return;
+  throw Errors(Diagnostic{ErrorCode::invalid_option, {path, 0, 0}, "the output file does not end in .c",
+                          "give a .c file (the header is written beside it) or a folder, e.g. -o out/", ""});
+}
+
+std::string summary_text(const Compiled& compiled, const std::string& output) {
+  const Document counts = certificate_summary(compiled.module->certificate);
+  const std::size_t kernels = compiled.module->plan.kernels.size();
+  return std::to_string(kernels) + (kernels == 1 ? " kernel, " : " kernels, ") + counts["proved"].dump() + " obligations proved, " +
+         std::to_string(static_cast<long>(compiled.milliseconds + 0.5)) + " ms" + (output.empty() ? "" : " -> " + output);
+}
+
+ItemResult compile_one(const Item& item, bool json) {
+  check_output(item.output);
+  Compiled compiled = compile_item(item);
+  if (!compiled.module) return compiled.failed;
+  const Module& module = *compiled.module;
+  ItemResult result;
+  result.summary = summary_text(compiled, item.output);
+  result.details["machine"] = item.request.machine.name;
+  result.details["milliseconds"] = compiled.milliseconds;
+  result.details["kernels"] = module.plan.kernels.size();
+  result.details["obligations"] = certificate_summary(module.certificate);
+  if (!item.output.empty()) {
+    const std::string header = header_path(item.output);
+    write_file(item.output, module.text.source);
+    write_file(header, module.text.header);
+    result.details["source_file"] = item.output;
+    result.details["header_file"] = header;
+  } else if (json) {
+    result.details["source"] = module.text.source;
+    result.details["header"] = module.text.header;
+    result.details["plan"] = module.plan.write();
+  } else {
+    std::cout << module.text.source;
+  }
+  return result;
+}
+
+}  // namespace
+
+int run_compile(const Options& options) {
+  return run_items(options, [&](const Item& item) { return compile_one(item, options.json); });
+}
+
+}  // namespace tileopt::cli

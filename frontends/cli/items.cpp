@@ -1,0 +1,320 @@
+#include "frontends/cli/items.h"
+
+#include <chrono>
+#include <filesystem>
+#include <iostream>
+#include <map>
+
+#include "frontends/cli/inputs.h"
+#include "frontends/cli/progress.h"
+#include "frontends/cli/report.h"
+#include "support/text.h"
+
+namespace tileopt::cli {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+[[noreturn]] void reject_option(const std::string& message, const std::string& hint) {
+  throw Errors(Diagnostic{ErrorCode::invalid_option, {}, message, hint, ""});
+}
+
+/// One input with its own isl context, which outlives all that was parsed in it.
+struct Source {
+  std::string path;
+  std::string text;
+  std::unique_ptr<poly::Context> context = std::make_unique<poly::Context>();
+  TileFile parsed;
+  std::optional<Errors> errors;
+  std::optional<Resumed> resumed;
+};
+
+Source load_source(const std::string& path) {
+  Source source;
+  source.path = path;
+  try {
+    source.text = read_file(path);
+    source.parsed = parse_tile_file(source.context->get(), source.text, path);
+  } catch (const Errors& errors) {
+    source.errors = errors;
+  }
+  return source;
+}
+
+Source load_dump(const std::string& path) {
+  Source source;
+  source.path = path;
+  source.resumed = resume_from(source.context->get(), path);
+  return source;
+}
+
+std::vector<Source> load_sources(const Options& options) {
+  std::vector<Source> sources;
+  if (!options.start_from.empty()) {
+    if (!options.inputs.empty()) reject_option("--start-from replaces the tile files", "drop the tile files, or --start-from");
+    if (!options.plan.empty() || !options.pins.empty() || !options.machine.empty())
+      reject_option("a dump brings its own machine, plan and decisions", "edit the dump's `decisions`; drop --machine, --plan and --pin");
+    sources.push_back(load_dump(options.start_from));
+    return sources;
+  }
+  if (options.inputs.empty()) reject_option("no input", "give tile files or folders, e.g. tileopt-schedule compile gemm.tile");
+  for (const std::string& path : collect_inputs(options.inputs)) sources.push_back(load_source(path));
+  return sources;
+}
+
+/// What all items of one command line share, read once.
+struct Shared {
+  std::optional<Plan> plan;
+  Machine machine;
+  Pins pins;
+  ResolveOptions resolve;
+};
+
+Shared read_shared(const Options& options) {
+  Shared shared;
+  if (!options.plan.empty() && options.plan[0] != '@') shared.plan = Plan::read(parse_json(read_file(options.plan), options.plan), options.plan);
+  const std::string machine = !options.machine.empty() ? options.machine : shared.plan ? shared.plan->machine : "host";
+  shared.machine = load_machine(machine);
+  for (const std::string& pin : options.pins) {
+    const Pins parsed = parse_pins(pin, "--pin");
+    shared.pins.pins.insert(shared.pins.pins.end(), parsed.pins.begin(), parsed.pins.end());
+  }
+  shared.resolve.threads = options.threads;
+  for (const std::string& sizes : options.sizes)
+    for (const auto& [name, value] : parse_sizes(sizes, "--size")) shared.resolve.typical_sizes[name] = value;
+  return shared;
+}
+
+Item make_item(const Source& source, std::shared_ptr<const Program> program, const Options& options, const Shared& shared) {
+  Item item;
+  item.file = source.path;
+  item.program = std::move(program);
+  item.request = {shared.machine, options.backend, shared.pins, shared.plan, shared.resolve};
+  if (options.plan.starts_with("@")) {
+    Pins pins = find_schedule(source.parsed, item.program->name(), options.plan.substr(1), shared.machine.name);
+    pins.pins.insert(pins.pins.end(), shared.pins.pins.begin(), shared.pins.pins.end());
+    item.request.pins = std::move(pins);
+  }
+  return item;
+}
+
+bool is_folder(const std::string& path) { return path.ends_with('/') || fs::is_directory(path); }
+
+/// Where the files of `program` go. Several programs need a folder; one may have either.
+std::string place(const std::string& path, const std::string& program, const std::string& extension, bool several) {
+  if (path.empty()) return "";
+  if (!several && !is_folder(path)) return path;
+  std::error_code failure;
+  fs::create_directories(path, failure);
+  if (!fs::is_directory(path))
+    throw Errors(Diagnostic{ErrorCode::file_access, {path, 0, 0}, "cannot make the folder: " + failure.message(),
+                            "several programs need a folder that can be written", ""});
+  return (fs::path(path) / (program + extension)).string();
+}
+
+Document diagnostics_document(const Errors& errors) {
+  Document list = Document::array();
+  for (const Diagnostic& diagnostic : errors.diagnostics())
+    list.push_back({{"file", diagnostic.where.file}, {"line", diagnostic.where.line}, {"column", diagnostic.where.column},
+                    {"code", error_code_name(diagnostic.code)}, {"message", diagnostic.message}, {"hint", diagnostic.hint},
+                    {"witness", diagnostic.witness}});
+  return list;
+}
+
+ItemResult failure(int exit_code, const std::string& summary, const std::string& messages) {
+  ItemResult result;
+  result.messages = messages;
+  result.exit_code = exit_code;
+  result.summary = summary;
+  result.details["message"] = summary;
+  return result;
+}
+
+ItemResult user_error(const Errors& errors, const std::string& source) {
+  const std::size_t count = errors.diagnostics().size();
+  ItemResult result = failure(exit_user_error, count == 1 ? errors.diagnostics().front().message : std::to_string(count) + " errors",
+                              errors_text(errors, source) + "\n");
+  result.details["diagnostics"] = diagnostics_document(errors);
+  return result;
+}
+
+/// Runs `action`, turning each kind of exception into its exit code.
+ItemResult guarded(const std::string& source, const std::function<ItemResult()>& action) {
+  try {
+    return action();
+  } catch (const Errors& errors) {
+    return user_error(errors, source);
+  } catch (const ToolchainError& error) {
+    return failure(exit_no_toolchain, error.what(), std::string("error: ") + error.what() + "\n");
+  } catch (const std::exception& error) {
+    const std::string message = std::string("internal error: ") + error.what();
+    return failure(exit_internal, message, message + "\n  hint: this is a fault of tileopt; please report it with the input\n");
+  }
+}
+
+std::string status_name(int exit_code) {
+  switch (exit_code) {
+    case exit_done: return "done";
+    case exit_user_error: return "error";
+    case exit_infeasible: return "infeasible";
+    case exit_not_proved: return "failed";
+    case exit_no_toolchain: return "no toolchain";
+    default: return "internal error";
+  }
+}
+
+/// Collects the results of a run and says at its end what failed.
+class Results {
+ public:
+  explicit Results(const Options& options) : options_(options) {}
+
+  void add(const std::string& file, const std::string& program, ItemResult result) {
+    exit_code_ = std::max(exit_code_, result.exit_code);
+    ++count_;
+    const std::string name = program.empty() ? file : program;
+    if (result.exit_code != exit_done) failures_.push_back(name + " (" + status_name(result.exit_code) + "): " + result.summary);
+    std::cerr << result.messages;
+    if (result.exit_code == exit_done && !result.summary.empty() && !options_.json) std::cerr << name << ": " << result.summary << "\n";
+    Document entry = {{"file", file}, {"program", program}, {"status", status_name(result.exit_code)}, {"exit_code", result.exit_code}};
+    for (const auto& [key, value] : result.details.items()) entry[key] = value;
+    results_.push_back(std::move(entry));
+  }
+
+  int finish() const {
+    if (count_ > 1 && !failures_.empty()) {
+      std::cerr << count_ - static_cast<int>(failures_.size()) << " of " << count_ << " done, " << failures_.size() << " failed:\n";
+      for (const std::string& failure : failures_) std::cerr << "  " << failure << "\n";
+    }
+    if (options_.json)
+      std::cout << Document{{"format", "tileopt-result/1"}, {"version", TILEOPT_VERSION}, {"exit_code", exit_code_}, {"results", results_}}.dump(2) << "\n";
+    return exit_code_;
+  }
+
+ private:
+  const Options& options_;
+  int exit_code_ = exit_done;
+  int count_ = 0;
+  std::vector<std::string> failures_;
+  Document results_ = Document::array();
+};
+
+/// The programs of a source that are asked for; a resumed dump has one.
+std::vector<std::shared_ptr<const Program>> programs_of(const Source& source, const Options& options) {
+  if (source.resumed) return {source.resumed->program};
+  std::vector<std::shared_ptr<const Program>> programs;
+  for (const Program& program : source.parsed.programs)
+    if (options.program.empty() || program.name() == options.program) programs.push_back(std::make_shared<const Program>(program));
+  return programs;
+}
+
+Shared shared_of_dump(const Source& source, const Options& options) {
+  Options plain = options;
+  plain.machine.clear();
+  Shared shared;
+  shared.machine = source.resumed->machine;
+  shared.plan = source.resumed->plan;
+  for (const std::string& sizes : options.sizes)
+    for (const auto& [name, value] : parse_sizes(sizes, "--size")) shared.resolve.typical_sizes[name] = value;
+  return shared;
+}
+
+}  // namespace
+
+Document certificate_summary(const Certificate& certificate) {
+  int proved = 0, refuted = 0, open = 0;
+  for (const Obligation& obligation : certificate.obligations) {
+    switch (obligation.verdict) {
+      case Verdict::proved: ++proved; break;
+      case Verdict::refuted: ++refuted; break;
+      case Verdict::not_attempted: ++open; break;
+    }
+  }
+  return {{"proved", proved}, {"refuted", refuted}, {"not_attempted", open}};
+}
+
+Compiled compile_item(const Item& item) {
+  Compiled compiled;
+  const auto start = std::chrono::steady_clock::now();
+  Trace trace(item.trace);
+  Candidate<Outcome> candidate = resolve_and_compile(item.program, item.request, trace, item.edited);
+  compiled.milliseconds = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+  if (const auto* refused = std::get_if<Infeasible>(&candidate)) {
+    if (refused->code == stopped_code) {
+      compiled.failed.summary = refused->reason;
+    } else {
+      compiled.failed = failure(exit_infeasible, to_string(*refused), item.program->name() + ": " + to_string(*refused) + "\n");
+      compiled.failed.details["infeasible"] = {{"code", refused->code}, {"stage", refused->stage}, {"kernel", refused->kernel},
+                                               {"plan_entry", refused->plan_entry}, {"reason", refused->reason}};
+    }
+    return compiled;
+  }
+  auto& outcome = std::get<Outcome>(candidate);
+  if (!item.certificate.empty()) write_file(item.certificate, outcome.module.certificate.write().dump(2) + "\n");
+  const std::string unproved = unproved_text(outcome.module.certificate);
+  if (!unproved.empty()) {
+    compiled.failed = failure(exit_not_proved, "not proved: " + unproved, item.program->name() + ": not proved: " + unproved + "\n");
+    compiled.failed.details["certificate"] = outcome.module.certificate.write();
+    return compiled;
+  }
+  compiled.reasons = std::move(outcome.reasons);
+  compiled.module = std::move(outcome.module);
+  return compiled;
+}
+
+int run_items(const Options& options, const std::function<ItemResult(const Item&)>& command) {
+  Results results(options);
+  std::vector<Source> sources;
+  Shared shared;
+  const ItemResult loaded = guarded("", [&] {
+    sources = load_sources(options);
+    shared = options.start_from.empty() ? read_shared(options) : shared_of_dump(sources.front(), options);
+    Trace(TraceOptions{"", options.stop_after});
+    return ItemResult();
+  });
+  if (loaded.exit_code != exit_done) {
+    results.add("", "", loaded);
+    return results.finish();
+  }
+
+  std::size_t total = 0;
+  for (const Source& source : sources) total += source.errors ? 1 : programs_of(source, options).size();
+  const bool several = total > 1;
+  Progress progress(total);
+  std::map<std::string, std::string> declared;  // program -> file
+  for (Source& source : sources) {
+    if (source.errors) {
+      progress.step(source.path);
+      const ItemResult result = guarded(source.text, [&]() -> ItemResult { throw *source.errors; });
+      progress.clear();
+      results.add(source.path, "", result);
+      continue;
+    }
+    for (const std::shared_ptr<const Program>& program : programs_of(source, options)) {
+      const std::string name = program->name();
+      progress.step(name);
+      const ItemResult result = guarded(source.text, [&]() -> ItemResult {
+        const auto [first, fresh] = declared.emplace(name, source.path);
+        if (!fresh && !(options.output.empty() && options.certificate.empty() && options.dump_dir.empty()))
+          throw Errors(Diagnostic{ErrorCode::duplicate_name, {source.path, 0, 0}, "program `" + name + "` is declared in " + first->second + " too",
+                                  "their output files would be the same: rename one, or compile them one by one", ""});
+        Item item = make_item(source, program, options, shared);
+        if (source.resumed) item.edited = source.resumed->asts;
+        item.output = place(options.output, name, ".c", several);
+        item.certificate = place(options.certificate, name, ".json", several);
+        item.trace = {options.dump_dir.empty() || !several ? options.dump_dir : options.dump_dir + "/" + name, options.stop_after};
+        return command(item);
+      });
+      progress.clear();
+      results.add(source.path, name, result);
+    }
+  }
+  progress.clear();
+  if (total == 0) {
+    std::cerr << "error: no program" << (options.program.empty() ? "" : " `" + options.program + "`") << " in the input\n";
+    return exit_user_error;
+  }
+  return results.finish();
+}
+
+}  // namespace tileopt::cli

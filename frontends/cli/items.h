@@ -1,0 +1,50 @@
+/// One program with all that is asked of it; runs a command over many, so that a bad one does not stop the others.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "driver/request.h"
+#include "frontends/cli/options.h"
+#include "support/document.h"
+
+namespace tileopt::cli {
+
+struct Item {
+  std::string file;                        ///< as given; for messages
+  std::shared_ptr<const Program> program;
+  Request request;
+  EditedAsts edited;                       ///< from a resumed 60-ast dump
+  TraceOptions trace;
+  std::string output;                      ///< C file to write, "" = stdout
+  std::string certificate;                 ///< JSON file to write, "" = none
+};
+
+/// What a command did with one item.
+struct ItemResult {
+  int exit_code = exit_done;
+  std::string summary;                     ///< one line for people, without the program's name
+  std::string messages;                    ///< for stderr, complete lines
+  Document details = Document::object();   ///< entries for --json
+};
+
+/// Compiles an item: resolve (unless its plan is resolved), compile, and refuse what is not proved.
+/// @throws Errors, ToolchainError; sets `failed` and returns nothing for refusals.
+struct Compiled {
+  std::optional<Module> module;            ///< empty: see `failed`, or stopped by --stop-after
+  std::vector<std::string> reasons;
+  double milliseconds = 0;
+  ItemResult failed;                       ///< exit code, summary and details of a refusal
+};
+Compiled compile_item(const Item& item);
+
+/// Runs `command` for every program that the options name, catching what it throws; prints messages to stderr, the result
+/// document to stdout with --json, a summary where something failed. Returns the exit code: the largest of all.
+int run_items(const Options& options, const std::function<ItemResult(const Item&)>& command);
+
+/// Counts and failures of a certificate for --json.
+Document certificate_summary(const Certificate& certificate);
+
+}  // namespace tileopt::cli
