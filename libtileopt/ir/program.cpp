@@ -1,7 +1,5 @@
 #include "ir/program.h"
 
-#include <isl/space.h>
-
 #include "support/document.h"
 #include "support/text.h"
 

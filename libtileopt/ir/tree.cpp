@@ -1,9 +1,5 @@
 #include "ir/tree.h"
 
-#include <isl/aff.h>
-#include <isl/id.h>
-#include <isl/space.h>
-
 #include <algorithm>
 #include <cctype>
 #include <optional>
