@@ -9,6 +9,7 @@
 
 #include "ir/tree.h"
 #include "support/document.h"
+#include "support/error.h"
 
 namespace tileopt {
 
