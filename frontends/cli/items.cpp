@@ -5,6 +5,7 @@
 #include <iostream>
 #include <map>
 
+#include "cost_models/machines.h"
 #include "frontends/cli/inputs.h"
 #include "frontends/cli/progress.h"
 #include "frontends/cli/report.h"
@@ -75,7 +76,7 @@ Shared read_shared(const Options& options) {
   Shared shared;
   if (!options.plan.empty() && options.plan[0] != '@') shared.plan = Plan::read(parse_json(read_file(options.plan), options.plan), options.plan);
   const std::string machine = !options.machine.empty() ? options.machine : shared.plan ? shared.plan->machine : "host";
-  shared.machine = load_machine(machine);
+  shared.machine = find_machine(machine);
   for (const std::string& pin : options.pins) {
     const Pins parsed = parse_pins(pin, "--pin");
     shared.pins.pins.insert(shared.pins.pins.end(), parsed.pins.begin(), parsed.pins.end());

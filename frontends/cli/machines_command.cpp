@@ -31,12 +31,12 @@ std::string row_text(const Machine& machine) {
 
 int run_machines(const Options& options) {
   if (!options.machine.empty()) {
-    std::cout << load_machine(options.machine).write().dump(2) << "\n";
+    std::cout << find_machine(options.machine).write().dump(2) << "\n";
     return exit_done;
   }
   Document all = Document::array();
   for (const std::string& name : machine_names()) {
-    const Machine machine = load_machine(name);
+    const Machine machine = find_machine(name);
     if (options.json) all.push_back(machine.write());
     else std::cout << row_text(machine) << "\n";
   }

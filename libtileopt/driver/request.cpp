@@ -1,10 +1,8 @@
 #include "driver/request.h"
 
 #include <charconv>
-#include <filesystem>
 
 #include "backends/openmp/openmp_backend.h"
-#include "cost_models/machines.h"
 #include "support/text.h"
 
 namespace tileopt {
@@ -14,8 +12,6 @@ namespace {
 [[noreturn]] void reject(ErrorCode code, const std::string& message, const std::string& hint) {
   throw Errors(Diagnostic{code, {}, message, hint, ""});
 }
-
-bool looks_like_path(const std::string& text) { return text.find('/') != std::string::npos || text.ends_with(".json"); }
 
 std::int64_t parse_size(const std::string& name, const std::string& digits, const std::string& origin) {
   std::int64_t value = 0;
@@ -36,11 +32,6 @@ const Backend& find_backend(const std::string& name) {
   static const OpenmpBackend openmp;
   if (name == openmp.name()) return openmp;
   reject(ErrorCode::invalid_option, "unknown backend `" + name + "`", "backends: " + join(backend_names(), ", "));
-}
-
-Machine load_machine(const std::string& name_or_file) {
-  if (!looks_like_path(name_or_file)) return find_machine(name_or_file);
-  return Machine::read(parse_json(read_file(name_or_file), name_or_file), name_or_file);
 }
 
 Pins find_schedule(const TileFile& file, const std::string& program, const std::string& name, const std::string& machine) {

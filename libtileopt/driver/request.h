@@ -41,10 +41,6 @@ std::vector<std::string> backend_names();
 /// @throws Errors(invalid_option) with the names.
 const Backend& find_backend(const std::string& name);
 
-/// The machine called `name_or_file`: "host", a built-in name, or the path of a machine file.
-/// @throws Errors(unknown_machine, invalid_machine, file_access).
-Machine load_machine(const std::string& name_or_file);
-
 /// The `@schedule` function `name` for `program`. @throws Errors(invalid_pin) with the names there are; also where the
 /// schedule is for another machine.
 Pins find_schedule(const TileFile& file, const std::string& program, const std::string& name, const std::string& machine);

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "cost_models/machines.h"
+#include "support/text.h"
 
 namespace tileopt {
 
@@ -28,7 +29,7 @@ std::string text_entry(const Document& document, const std::string& key, const s
 /// Built-in machines by name, others (detected, from a file, changed) as a whole: the dump stands on its own.
 Document machine_entry(const Machine& machine) {
   const Document whole = machine.write();
-  if (contains(machine_names(), machine.name) && find_machine(machine.name).write() == whole) return machine.name;
+  if (machine.name != "host" && contains(machine_names(), machine.name) && find_machine(machine.name).write() == whole) return machine.name;
   return whole;
 }
 

@@ -1,0 +1,55 @@
+/// Compiling: decide, compile, prove.
+#include "capi/handles.h"
+#include "cost_models/machines.h"
+#include "frontends/tile_text/tile_text.h"
+
+using tileopt::ErrorCode;
+using tileopt::capi::guard;
+using tileopt::capi::Refused;
+using tileopt::capi::reject;
+
+namespace {
+
+tileopt::Request make_request(const tileopt_program& program, const tileopt_options& options) {
+  using namespace tileopt;
+  Request request;
+  request.backend = options.backend;
+  request.resolve = options.resolve;
+  request.machine = options.machine_json.empty() ? find_machine(options.machine)
+                                                 : Machine::read(parse_json(options.machine_json, "machine_json"), "machine_json");
+  if (!options.plan_json.empty()) request.plan = Plan::read(parse_json(options.plan_json, "plan_json"), "plan_json");
+  if (!options.schedule.empty()) request.pins = find_schedule(program.file, program.program->name(), options.schedule, request.machine.name);
+  for (const std::string& pin : options.pins) {
+    const Pins parsed = parse_pins(pin, "pin");
+    request.pins.pins.insert(request.pins.pins.end(), parsed.pins.begin(), parsed.pins.end());
+  }
+  return request;
+}
+
+}  // namespace
+
+extern "C" {
+
+tileopt_error* tileopt_module_compile(const tileopt_program* program, const tileopt_options* options, tileopt_module** out_module) {
+  return guard([&] {
+    if (program == nullptr || out_module == nullptr)
+      reject(ErrorCode::invalid_option, "program or out_module is NULL", "give both");
+    const tileopt::Request request = make_request(*program, options == nullptr ? tileopt_options{} : *options);
+    tileopt::Trace trace;
+    tileopt::Candidate<tileopt::Outcome> candidate = tileopt::resolve_and_compile(program->program, request, trace);
+    if (const auto* refused = std::get_if<tileopt::Infeasible>(&candidate)) throw Refused(TILEOPT_INFEASIBLE, to_string(*refused));
+    const tileopt::Module& module = std::get<tileopt::Outcome>(candidate).module;
+    const std::string unproved = tileopt::unproved_text(module.certificate);
+    if (!unproved.empty()) throw Refused(TILEOPT_NOT_PROVED, unproved);
+    *out_module = new tileopt_module{module.text.source, module.text.header, module.certificate.write().dump(2) + "\n",
+                                     module.plan.write().dump(2) + "\n"};
+  });
+}
+
+const char* tileopt_module_peek_source(const tileopt_module* module) { return module->source.c_str(); }
+const char* tileopt_module_peek_header(const tileopt_module* module) { return module->header.c_str(); }
+const char* tileopt_module_peek_certificate(const tileopt_module* module) { return module->certificate.c_str(); }
+const char* tileopt_module_peek_plan(const tileopt_module* module) { return module->plan.c_str(); }
+void tileopt_module_free(tileopt_module* module) { delete module; }
+
+}  // extern "C"

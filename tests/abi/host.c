@@ -1,0 +1,133 @@
+/* A host in plain C: parses, compiles and reads back, provokes every kind of error, and frees in any order. Built a second
+ * time behind libLLVM, whose own isl must stay out of our calls. */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdio.h>
+#include <string.h>
+#include <tileopt.h>
+
+static int failures;
+
+#define CHECK(condition)                                                  \
+  do {                                                                    \
+    if (!(condition)) {                                                   \
+      fprintf(stderr, "%s:%d: failed: %s\n", __FILE__, __LINE__, #condition); \
+      ++failures;                                                         \
+    }                                                                     \
+  } while (0)
+
+static const char gemm[] =
+    "@numerics(contract=True)\n"
+    "def gemm(A: f32[M, K], B: f32[K, N], C: out[f32[M, N]]):\n"
+    "    for i, j in grid(M, N):\n"
+    "        C[i, j] = sum(A[i, k] * B[k, j] for k in range(K))\n";
+
+static const char broken[] =
+    "def broken(A: f32[M], C: out[f32[M]]):\n"
+    "    for i in range(M):\n"
+    "        C[i] = A[i + 1]\n";
+
+static void check_versions(void) {
+  CHECK(tileopt_abi_version() == TILEOPT_ABI_VERSION);
+  CHECK(strchr(tileopt_version(), '.') != NULL);
+  CHECK(strncmp(tileopt_isl_version(), "isl-0.25", 8) == 0);
+  CHECK(strstr(tileopt_isl_version(), "GMP") != NULL);
+#ifdef TILEOPT_EXPECT_FOREIGN_ISL
+  const char *(*foreign)(void);
+  void *symbol = dlsym(RTLD_DEFAULT, "isl_version");
+  CHECK(symbol != NULL);
+  memcpy(&foreign, &symbol, sizeof foreign);
+  if (symbol != NULL) CHECK(strstr(foreign(), "GMP") == NULL);
+#else
+  CHECK(dlsym(RTLD_DEFAULT, "isl_version") == NULL);
+#endif
+}
+
+static void check_compile(tileopt_session *session) {
+  tileopt_program *program = NULL;
+  tileopt_options *options = NULL;
+  tileopt_module *module = NULL, *again = NULL;
+  tileopt_error *error = tileopt_program_parse(session, gemm, strlen(gemm), "gemm.tile", &program);
+  if (error) fprintf(stderr, "%s\n", tileopt_error_peek_message(error));
+  CHECK(error == NULL && program != NULL);
+  if (error) return;
+  CHECK(strcmp(tileopt_program_peek_name(program), "gemm") == 0);
+  CHECK(strstr(tileopt_program_peek_text(program), "def gemm") != NULL);
+  CHECK(tileopt_options_create(&options) == NULL);
+  CHECK(tileopt_options_set(options, "machine", "x86-64-v3") == NULL);
+  CHECK(tileopt_options_set(options, "sizes", "M=512,N=512,K=512") == NULL);
+  error = tileopt_module_compile(program, options, &module);
+  if (error) fprintf(stderr, "%s\n", tileopt_error_peek_message(error));
+  CHECK(error == NULL && module != NULL);
+  if (error) return;
+  CHECK(strstr(tileopt_module_peek_source(module), "gemm") != NULL);
+  CHECK(strstr(tileopt_module_peek_header(module), "int32_t gemm") != NULL);
+  CHECK(strstr(tileopt_module_peek_certificate(module), "proved") != NULL);
+
+  /* The plan that comes out goes in again and gives the same bytes. */
+  CHECK(tileopt_options_set(options, "plan_json", tileopt_module_peek_plan(module)) == NULL);
+  error = tileopt_module_compile(program, options, &again);
+  CHECK(error == NULL);
+  if (error == NULL) CHECK(strcmp(tileopt_module_peek_source(module), tileopt_module_peek_source(again)) == 0);
+  tileopt_program_free(program);
+  CHECK(strstr(tileopt_module_peek_source(module), "gemm") != NULL);
+  tileopt_module_free(module);
+  tileopt_module_free(again);
+  tileopt_options_free(options);
+}
+
+static void expect_error(tileopt_error *error, tileopt_status status, int line) {
+  CHECK(error != NULL);
+  if (error == NULL) return;
+  CHECK(tileopt_error_status(error) == status);
+  CHECK(tileopt_error_peek_message(error)[0] != '\0');
+  if (status == TILEOPT_USER_ERROR) CHECK(tileopt_error_peek_hint(error)[0] != '\0');
+  CHECK(tileopt_error_line(error) == line);
+  tileopt_error_free(error);
+}
+
+static void check_errors(tileopt_session *session) {
+  tileopt_program *untouched = NULL;
+  tileopt_options *options = NULL;
+  expect_error(tileopt_program_parse(session, broken, strlen(broken), "broken.tile", &untouched), TILEOPT_USER_ERROR, 3);
+  expect_error(tileopt_program_parse(session, "def (", 5, NULL, &untouched), TILEOPT_USER_ERROR, 1);
+  expect_error(tileopt_program_parse(session, NULL, 0, NULL, &untouched), TILEOPT_USER_ERROR, 0);
+  expect_error(tileopt_program_parse(NULL, gemm, strlen(gemm), NULL, &untouched), TILEOPT_USER_ERROR, 0);
+  CHECK(untouched == NULL);
+  CHECK(tileopt_options_create(&options) == NULL);
+  expect_error(tileopt_options_set(options, "colour", "red"), TILEOPT_USER_ERROR, 0);
+  expect_error(tileopt_options_set(options, "threads", "many"), TILEOPT_USER_ERROR, 0);
+  expect_error(tileopt_options_set(options, "sizes", "M"), TILEOPT_USER_ERROR, 0);
+  expect_error(tileopt_session_create(NULL), TILEOPT_USER_ERROR, 0);
+  tileopt_options_free(options);
+  tileopt_options_free(NULL);
+  tileopt_program_free(NULL);
+  tileopt_module_free(NULL);
+  tileopt_session_free(NULL);
+  tileopt_error_free(NULL);
+}
+
+static void check_unknown_machine(tileopt_session *session) {
+  tileopt_program *program = NULL;
+  tileopt_options *options = NULL;
+  tileopt_module *module = NULL;
+  CHECK(tileopt_program_parse(session, gemm, strlen(gemm), NULL, &program) == NULL);
+  CHECK(tileopt_options_create(&options) == NULL);
+  CHECK(tileopt_options_set(options, "machine", "z80") == NULL);
+  expect_error(tileopt_module_compile(program, options, &module), TILEOPT_USER_ERROR, 0);
+  CHECK(module == NULL);
+  tileopt_options_free(options);
+  tileopt_program_free(program);
+}
+
+int main(void) {
+  tileopt_session *session = NULL;
+  CHECK(tileopt_session_create(&session) == NULL);
+  check_versions();
+  check_compile(session);
+  check_errors(session);
+  check_unknown_machine(session);
+  tileopt_session_free(session);
+  if (failures == 0) printf("isl inside: %s\n", tileopt_isl_version());
+  return failures == 0 ? 0 : 1;
+}
