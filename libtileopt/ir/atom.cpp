@@ -1,0 +1,71 @@
+#include "ir/atom.h"
+
+#include "support/document_reader.h"
+#include "support/text.h"
+
+namespace tileopt {
+namespace {
+
+const std::vector<std::string> kBodies = {"multiply_add", "elementwise"};
+const std::vector<std::string> kRoles = {"result", "left", "right", "any"};
+const std::vector<std::string> kOperandSpaces = {"register", "memory", "any"};
+
+std::string one_of(const DocumentReader& entry, const std::vector<std::string>& known) {
+  const std::string name = entry.text();
+  if (!contains(known, name)) entry.fail("unknown value `" + name + "`", "the values are " + join(known, ", "));
+  return name;
+}
+
+AtomOperand read_operand(const DocumentReader& entry, int rank) {
+  entry.expect_object({"role", "space", "uses"});
+  AtomOperand operand;
+  operand.role = one_of(entry.at("role"), kRoles);
+  operand.space = one_of(entry.at("space"), kOperandSpaces);
+  operand.uses = entry.text("uses");
+  const bool spelled = operand.uses.find_first_not_of("01*") == std::string::npos;
+  if (!spelled || operand.uses.size() != static_cast<std::size_t>(rank)) {
+    entry.at("uses").fail("expected " + std::to_string(rank) + " characters of `0`, `1`, `*`, found `" + operand.uses + "`",
+                          "one character for each digit of the box, lanes last");
+  }
+  return operand;
+}
+
+Atom read_atom_entry(const DocumentReader& entry) {
+  entry.expect_object({"name", "body", "rank", "operands", "throughput", "latency"});
+  Atom atom;
+  atom.name = entry.text("name");
+  if (atom.name.empty()) entry.at("name").fail("an atom needs a name", "the empty name means a scalar leaf in a Plan");
+  atom.body = one_of(entry.at("body"), kBodies);
+  atom.rank = static_cast<int>(entry.integer("rank", 1, 8));
+  std::vector<std::string> roles;
+  for (const DocumentReader& item : entry.at("operands").items()) {
+    atom.operands.push_back(read_operand(item, atom.rank));
+    if (contains(roles, atom.operands.back().role)) item.fail("the role `" + atom.operands.back().role + "` occurs twice", "remove one");
+    roles.push_back(atom.operands.back().role);
+  }
+  if (!contains(roles, "result")) entry.at("operands").fail("no operand has the role `result`", "every atom writes a result");
+  if (atom.body == "multiply_add" && !(contains(roles, "left") && contains(roles, "right"))) {
+    entry.at("operands").fail("a multiply_add atom needs the roles `left` and `right`", "add the missing operand");
+  }
+  atom.throughput = entry.at("throughput").number();
+  if (!(atom.throughput > 0)) entry.at("throughput").fail("the throughput must be positive", "vector operations per cycle");
+  atom.latency = static_cast<int>(entry.integer("latency", 0, 10000));
+  return atom;
+}
+
+}  // namespace
+
+Document write_atom(const Atom& atom) {
+  Document operands = Document::array();
+  for (const AtomOperand& operand : atom.operands) {
+    operands.push_back({{"role", operand.role}, {"space", operand.space}, {"uses", operand.uses}});
+  }
+  return {{"name", atom.name},         {"body", atom.body},   {"rank", atom.rank},
+          {"operands", operands},      {"throughput", atom.throughput}, {"latency", atom.latency}};
+}
+
+Atom read_atom(const Document& document, const std::string& file, const std::string& path) {
+  return read_atom_entry(DocumentReader(document, file, ErrorCode::invalid_machine, path));
+}
+
+}  // namespace tileopt

@@ -1,0 +1,178 @@
+#include "ir/machine.h"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+
+#include "support/document_reader.h"
+#include "support/text.h"
+
+namespace tileopt {
+namespace {
+
+constexpr const char* kFormat = "tileopt-machine/1";
+
+const std::vector<std::pair<std::string, LevelKind>>& level_kinds() {
+  static const std::vector<std::pair<std::string, LevelKind>> kinds = {
+      {"independent", LevelKind::independent}, {"barrier", LevelKind::barrier},   {"lockstep", LevelKind::lockstep},
+      {"sequential", LevelKind::sequential},   {"unrolled", LevelKind::unrolled}, {"atom", LevelKind::atom}};
+  return kinds;
+}
+
+std::string level_kind_name(LevelKind kind) {
+  for (const auto& [name, value] : level_kinds()) {
+    if (value == kind) return name;
+  }
+  TILEOPT_CHECK(false, "level kind without a name");
+  return "";
+}
+
+LevelKind read_level_kind(const DocumentReader& entry) {
+  std::vector<std::string> names;
+  for (const auto& [name, value] : level_kinds()) {
+    if (name == entry.text()) return value;
+    names.push_back(name);
+  }
+  entry.fail("unknown level kind `" + entry.text() + "`", "the kinds are " + join(names, ", "));
+}
+
+double non_negative(const DocumentReader& entry) {
+  const double value = entry.number();
+  if (!(value >= 0) || value > 1e18) entry.fail("expected a number that is not negative", "0 means unknown or unlimited");
+  return value;
+}
+
+template <class Item>
+const Item* find_named(const std::vector<Item>& items, const std::string& name) {
+  const auto found = std::find_if(items.begin(), items.end(), [&](const Item& item) { return item.name == name; });
+  return found == items.end() ? nullptr : &*found;
+}
+
+/// Reads a list of named items and refuses a name that occurs twice.
+template <class Read>
+auto read_named(const DocumentReader& list, Read read) {
+  std::vector<decltype(read(list))> items;
+  std::set<std::string> names;
+  for (const DocumentReader& entry : list.items()) {
+    items.push_back(read(entry));
+    if (items.back().name.empty()) entry.fail("the name is empty", "give it a name");
+    if (!names.insert(items.back().name).second) entry.fail("the name `" + items.back().name + "` occurs twice", "rename one");
+  }
+  return items;
+}
+
+Level read_level(const DocumentReader& entry) {
+  entry.expect_object({"name", "kind", "count"});
+  return {entry.text("name"), read_level_kind(entry.at("kind")), entry.integer("count", 0, 1L << 40)};
+}
+
+Memory read_memory(const DocumentReader& entry) {
+  entry.expect_object({"name", "capacity", "bandwidth", "line", "ways", "shared"});
+  Memory memory;
+  memory.name = entry.text("name");
+  memory.capacity = non_negative(entry.at("capacity"));
+  memory.bandwidth = non_negative(entry.at("bandwidth"));
+  memory.line = static_cast<int>(entry.integer("line", 1, 1 << 20));
+  memory.ways = static_cast<int>(entry.integer("ways", 1, 1 << 20));
+  memory.shared = entry.at("shared").flag();
+  return memory;
+}
+
+Space read_space(const DocumentReader& entry) {
+  entry.expect_object({"name", "capacity"});
+  return {entry.text("name"), non_negative(entry.at("capacity"))};
+}
+
+void require_space(const DocumentReader& top, const Machine& machine, const std::string& name) {
+  if (!machine.find_space(name)) top.at("spaces").fail("the space `" + name + "` is missing", "promoted arrays live in it");
+}
+
+void require_level_of_kind(const DocumentReader& top, const Machine& machine, const std::string& name, LevelKind kind) {
+  const Level* level = machine.find_level(name);
+  if (!level) top.at("levels").fail("the level `" + name + "` is missing", "Plans name it");
+  if (level->kind != kind) {
+    top.at("levels").fail("the level `" + name + "` has the kind " + level_kind_name(level->kind),
+                          "it must be " + level_kind_name(kind));
+  }
+}
+
+}  // namespace
+
+const Level* Machine::find_level(const std::string& level) const { return find_named(levels, level); }
+const Memory* Machine::find_memory(const std::string& memory) const { return find_named(memories, memory); }
+const Space* Machine::find_space(const std::string& space) const { return find_named(spaces, space); }
+const Atom* Machine::find_atom(const std::string& atom) const { return find_named(atoms, atom); }
+
+Document Machine::write() const {
+  Document document = {{"format", kFormat},
+                       {"name", name},
+                       {"backend", backend},
+                       {"description", description},
+                       {"flags", flags},
+                       {"features", features},
+                       {"cores", cores},
+                       {"frequency", frequency},
+                       {"vector_bytes", vector_bytes},
+                       {"vector_registers", vector_registers},
+                       {"fma_latency", fma_latency},
+                       {"fma_per_cycle", fma_per_cycle}};
+  document["levels"] = Document::array();
+  for (const Level& level : levels) {
+    document["levels"].push_back({{"name", level.name}, {"kind", level_kind_name(level.kind)}, {"count", level.count}});
+  }
+  document["memories"] = Document::array();
+  for (const Memory& memory : memories) {
+    document["memories"].push_back({{"name", memory.name},
+                                    {"capacity", memory.capacity},
+                                    {"bandwidth", memory.bandwidth},
+                                    {"line", memory.line},
+                                    {"ways", memory.ways},
+                                    {"shared", memory.shared}});
+  }
+  document["spaces"] = Document::array();
+  for (const Space& space : spaces) document["spaces"].push_back({{"name", space.name}, {"capacity", space.capacity}});
+  document["atoms"] = Document::array();
+  for (const Atom& atom : atoms) document["atoms"].push_back(write_atom(atom));
+  return document;
+}
+
+Machine Machine::read(const Document& document, const std::string& file) {
+  const DocumentReader top(document, file, ErrorCode::invalid_machine);
+  top.expect_object({"format", "name", "backend", "description", "flags", "features", "cores", "frequency", "vector_bytes",
+                     "vector_registers", "fma_latency", "fma_per_cycle", "levels", "memories", "spaces", "atoms"});
+  if (top.text("format") != kFormat) {
+    top.at("format").fail("expected `" + std::string(kFormat) + "`, found `" + top.text("format") + "`",
+                          "this file is no machine file, or is of another version");
+  }
+  Machine machine;
+  machine.name = top.text("name");
+  if (machine.name.empty()) top.at("name").fail("the name is empty", "give the machine a name");
+  machine.backend = top.text("backend");
+  machine.description = top.text("description", "");
+  machine.flags = top.at("flags").texts();
+  machine.features = top.at("features").texts();
+  machine.cores = static_cast<int>(top.integer("cores", 1, 1 << 20));
+  machine.frequency = non_negative(top.at("frequency"));
+  machine.vector_bytes = static_cast<int>(top.integer("vector_bytes", 0, 1 << 12));
+  if ((machine.vector_bytes & (machine.vector_bytes - 1)) != 0 || (machine.vector_bytes > 0 && machine.vector_bytes < 8)) {
+    top.at("vector_bytes").fail("expected 0 or a power of two from 8 on", "0 means plain C without vectors");
+  }
+  machine.vector_registers = static_cast<int>(top.integer("vector_registers", 0, 1 << 12));
+  if (machine.vector_bytes > 0 && machine.vector_registers < 4) {
+    top.at("vector_registers").fail("at least 4 vector registers are needed", "set vector_bytes to 0 for plain C");
+  }
+  machine.fma_latency = static_cast<int>(top.integer("fma_latency", 1, 1000));
+  machine.fma_per_cycle = top.at("fma_per_cycle").number();
+  if (!(machine.fma_per_cycle > 0)) top.at("fma_per_cycle").fail("expected a positive number", "vector FMAs per cycle");
+  machine.levels = read_named(top.at("levels"), read_level);
+  machine.memories = read_named(top.at("memories"), read_memory);
+  machine.spaces = read_named(top.at("spaces"), read_space);
+  const DocumentReader atoms = top.at("atoms");
+  machine.atoms = read_named(atoms, [&](const DocumentReader& entry) { return read_atom(entry.node(), file, entry.path()); });
+  require_level_of_kind(top, machine, "serial", LevelKind::sequential);
+  require_level_of_kind(top, machine, "atom", LevelKind::atom);
+  for (const char* space : {"workspace", "stack", "register"}) require_space(top, machine, space);
+  return machine;
+}
+
+}  // namespace tileopt

@@ -1,0 +1,262 @@
+#include "ir/plan.h"
+
+#include <algorithm>
+#include <set>
+
+#include "ir/types.h"
+#include "support/document_reader.h"
+#include "support/text.h"
+
+namespace tileopt {
+namespace {
+
+constexpr long kMaxRadix = 1L << 31;
+
+bool is_identifier(const std::string& name) {
+  const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
+  if (name.empty() || name.size() > 200 || !letter(name[0])) return false;
+  for (const char c : name) {
+    if (!letter(c) && !(c >= '0' && c <= '9')) return false;
+  }
+  return true;
+}
+
+std::string identifier(const DocumentReader& entry) {
+  const std::string name = entry.text();
+  if (!is_identifier(name)) entry.fail("`" + name + "` is no name", "names are letters, digits and `_`, no digit first");
+  return name;
+}
+
+std::vector<std::string> identifiers(const DocumentReader& list) {
+  std::vector<std::string> names;
+  for (const DocumentReader& item : list.items()) {
+    names.push_back(identifier(item));
+    if (std::count(names.begin(), names.end(), names.back()) > 1) {
+      item.fail("`" + names.back() + "` occurs twice", "remove one of the two");
+    }
+  }
+  return names;
+}
+
+void require_known(const DocumentReader& entry, const std::string& name, const std::vector<std::string>& known,
+                   const std::string& what) {
+  if (contains(known, name)) return;
+  const std::string near = nearest_name(name, known);
+  entry.fail("`" + name + "` is no " + what + " of this kernel",
+             near.empty() ? "there are " + join(known, ", ") : "did you mean `" + near + "`?");
+}
+
+Document write_digits(const std::vector<Digit>& digits) {
+  Document list = Document::array();
+  for (const Digit& digit : digits) list.push_back({{"name", digit.name}, {"radix", digit.radix}, {"level", digit.level}});
+  return list;
+}
+
+Document write_promotion(const Promotion& promotion) {
+  Document layout = Document::array();
+  for (const BufferDim& dim : promotion.layout) {
+    layout.push_back({{"name", dim.name}, {"tensor_dim", dim.tensor_dim}, {"radix", dim.radix}});
+  }
+  return {{"tensor", promotion.tensor},
+          {"array", promotion.array},
+          {"after", promotion.after},
+          {"statements", promotion.statements},
+          {"space", promotion.space},
+          {"element", promotion.element},
+          {"layout", layout},
+          {"zero_fill", promotion.zero_fill}};
+}
+
+std::vector<Digit> read_digits(const DocumentReader& list, std::set<std::string>& names) {
+  std::vector<Digit> digits;
+  for (const DocumentReader& entry : list.items()) {
+    entry.expect_object({"name", "radix", "level"});
+    Digit digit{identifier(entry.at("name")), entry.integer("radix", 0, kMaxRadix), identifier(entry.at("level"))};
+    if (digit.radix == 0 && !digits.empty()) {
+      entry.at("radix").fail("only the most significant digit of a member may be unbounded", "give a radix of at least 1");
+    }
+    if (!names.insert(digit.name).second) entry.at("name").fail("the digit `" + digit.name + "` occurs twice", "rename one");
+    digits.push_back(std::move(digit));
+  }
+  if (digits.empty()) list.fail("a member needs at least one digit", "add an unbounded digit, radix 0");
+  return digits;
+}
+
+StatementMembers read_members(const DocumentReader& entry) {
+  entry.expect_object({"members", "map"});
+  return {identifiers(entry.at("members")), entry.text("map")};
+}
+
+AtomChoice read_atom_choice(const DocumentReader& entry) {
+  entry.expect_object({"atom", "box", "edge"});
+  AtomChoice choice{entry.text("atom"), identifiers(entry.at("box")), entry.text("edge")};
+  if (!choice.atom.empty()) identifier(entry.at("atom"));
+  if (choice.edge != "padded" && choice.edge != "extents") {
+    entry.at("edge").fail("unknown edge `" + choice.edge + "`", "write `padded` or `extents`");
+  }
+  return choice;
+}
+
+Promotion read_promotion(const DocumentReader& entry) {
+  entry.expect_object({"tensor", "array", "after", "statements", "space", "element", "layout", "zero_fill"});
+  Promotion promotion;
+  promotion.tensor = identifier(entry.at("tensor"));
+  promotion.array = identifier(entry.at("array"));
+  promotion.after = entry.text("after");
+  promotion.statements = identifiers(entry.at("statements"));
+  promotion.space = identifier(entry.at("space"));
+  promotion.element = entry.text("element");
+  if (!parse_type(promotion.element)) {
+    entry.at("element").fail("unknown element type `" + promotion.element + "`", "e.g. f32, f64, bf16, i32");
+  }
+  std::set<std::string> names;
+  for (const DocumentReader& item : entry.at("layout").items()) {
+    item.expect_object({"name", "tensor_dim", "radix"});
+    BufferDim dim;
+    dim.name = identifier(item.at("name"));
+    dim.tensor_dim = static_cast<int>(item.integer("tensor_dim", 0, 63));
+    dim.radix = item.integer("radix", 0, kMaxRadix);
+    if (!names.insert(dim.name).second) item.at("name").fail("the name `" + dim.name + "` occurs twice", "rename one");
+    promotion.layout.push_back(std::move(dim));
+  }
+  promotion.zero_fill = entry.at("zero_fill").flag();
+  return promotion;
+}
+
+/// Names that refer to other entries of the kernel must exist there.
+void check_references(const DocumentReader& entry, const KernelPlan& kernel) {
+  std::vector<std::string> members, digits;
+  for (const auto& [member, list] : kernel.digits) {
+    members.push_back(member);
+    for (const Digit& digit : list) digits.push_back(digit.name);
+  }
+  for (const auto& [statement, entry_members] : kernel.members) {
+    const DocumentReader at = entry.at("members").at(statement);
+    require_known(at, statement, kernel.statements, "statement");
+    for (const std::string& member : entry_members.members) require_known(at, member, members, "member with digits");
+  }
+  for (const std::string& statement : kernel.statements) {
+    if (!kernel.members.count(statement)) entry.at("members").fail("no members for `" + statement + "`", "every statement needs them");
+  }
+  for (const auto& [statement, choice] : kernel.atoms) {
+    const DocumentReader at = entry.at("atoms").at(statement);
+    require_known(at, statement, kernel.statements, "statement");
+    for (const std::string& digit : choice.box) require_known(at, digit, digits, "digit");
+  }
+  for (std::size_t i = 0; i < kernel.promotions.size(); ++i) {
+    const DocumentReader at = entry.at("promotions").items()[i];
+    if (!kernel.promotions[i].after.empty()) require_known(at, kernel.promotions[i].after, digits, "digit");
+    for (const std::string& statement : kernel.promotions[i].statements) require_known(at, statement, kernel.statements, "statement");
+  }
+}
+
+KernelPlan read_kernel(const DocumentReader& entry, const std::string& file) {
+  entry.expect_object({"name", "statements", "schedule", "members", "digits", "tree", "atoms", "promotions"});
+  KernelPlan kernel;
+  kernel.name = identifier(entry.at("name"));
+  kernel.statements = identifiers(entry.at("statements"));
+  if (kernel.statements.empty()) entry.at("statements").fail("a kernel holds at least one statement", "remove the kernel");
+  kernel.schedule = entry.text("schedule");
+  if (!contains({"isl", "original", "pinned"}, kernel.schedule)) {
+    entry.at("schedule").fail("unknown schedule `" + kernel.schedule + "`", "write isl, original or pinned");
+  }
+  for (const auto& [statement, members] : entry.at("members").entries()) kernel.members[statement] = read_members(members);
+  std::set<std::string> names;
+  for (const auto& [member, digits] : entry.at("digits").entries()) {
+    if (!is_identifier(member)) digits.fail("`" + member + "` is no name", "names are letters, digits and `_`");
+    kernel.digits.emplace_back(member, read_digits(digits, names));
+  }
+  kernel.tree = Tree::read(entry.text("tree"), file + ": " + entry.at("tree").path());
+  for (const auto& [statement, choice] : entry.at("atoms").entries()) kernel.atoms[statement] = read_atom_choice(choice);
+  std::set<std::string> arrays;
+  for (const DocumentReader& item : entry.at("promotions").items()) {
+    kernel.promotions.push_back(read_promotion(item));
+    if (!arrays.insert(kernel.promotions.back().array).second) {
+      item.at("array").fail("the array `" + kernel.promotions.back().array + "` occurs twice", "rename one");
+    }
+  }
+  check_references(entry, kernel);
+  return kernel;
+}
+
+void check_format(const DocumentReader& top) {
+  const std::string format = top.text("format");
+  if (format == Plan::format) return;
+  const bool other_version = format.rfind("tileopt-plan/", 0) == 0;
+  top.at("format").fail("expected `" + std::string(Plan::format) + "`, found `" + format + "`",
+                        other_version ? "resolve the plan again with this version of tileopt" : "this file is no Plan");
+}
+
+}  // namespace
+
+const Digit* KernelPlan::find_digit(const std::string& digit) const {
+  for (const auto& [member, list] : digits) {
+    for (const Digit& candidate : list) {
+      if (candidate.name == digit) return &candidate;
+    }
+  }
+  return nullptr;
+}
+
+std::string KernelPlan::owner(const std::string& digit) const {
+  for (const auto& [member, list] : digits) {
+    for (const Digit& candidate : list) {
+      if (candidate.name == digit) return member;
+    }
+  }
+  return "";
+}
+
+Document write_kernel_plan(const KernelPlan& kernel) {
+  Document document = {{"name", kernel.name}, {"statements", kernel.statements}, {"schedule", kernel.schedule}};
+  document["members"] = Document::object();
+  for (const auto& [statement, members] : kernel.members) {
+    document["members"][statement] = {{"members", members.members}, {"map", members.map}};
+  }
+  document["digits"] = Document::object();
+  for (const auto& [member, digits] : kernel.digits) document["digits"][member] = write_digits(digits);
+  document["tree"] = kernel.tree.write();
+  document["atoms"] = Document::object();
+  for (const auto& [statement, choice] : kernel.atoms) {
+    document["atoms"][statement] = {{"atom", choice.atom}, {"box", choice.box}, {"edge", choice.edge}};
+  }
+  document["promotions"] = Document::array();
+  for (const Promotion& promotion : kernel.promotions) document["promotions"].push_back(write_promotion(promotion));
+  return document;
+}
+
+KernelPlan read_kernel_plan(const Document& document, const std::string& file, const std::string& path) {
+  return read_kernel(DocumentReader(document, file, ErrorCode::invalid_plan, path), file);
+}
+
+Document Plan::write() const {
+  Document document = {{"format", format},   {"program", program}, {"program_hash", program_hash},
+                       {"machine", machine}, {"version", version}, {"kernels", Document::array()}};
+  for (const KernelPlan& kernel : kernels) document["kernels"].push_back(write_kernel_plan(kernel));
+  return document;
+}
+
+Plan Plan::read(const Document& document, const std::string& file) {
+  const DocumentReader top(document, file, ErrorCode::invalid_plan);
+  top.expect_object({"format", "program", "program_hash", "machine", "version", "kernels"});
+  check_format(top);
+  Plan plan;
+  plan.program = top.text("program");
+  plan.program_hash = top.text("program_hash");
+  plan.machine = top.text("machine");
+  plan.version = top.text("version");
+  if (!plan.version.empty() && plan.version != TILEOPT_VERSION) {
+    top.at("version").fail("the Plan is of tileopt " + plan.version + ", this is " TILEOPT_VERSION,
+                           "resolve the plan again with this version: the same Plan may give other code");
+  }
+  std::set<std::string> names;
+  for (const DocumentReader& entry : top.at("kernels").items()) {
+    plan.kernels.push_back(read_kernel(entry, file));
+    if (!names.insert(plan.kernels.back().name).second) {
+      entry.at("name").fail("the kernel `" + plan.kernels.back().name + "` occurs twice", "rename one");
+    }
+  }
+  return plan;
+}
+
+}  // namespace tileopt

@@ -1,0 +1,95 @@
+#include "cost_models/machines.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "support/error.h"
+#include "support/text.h"
+
+namespace tileopt {
+namespace {
+
+TEST(Machines, AllBuiltInFilesLoadUnderTheirName) {
+  EXPECT_EQ(machine_names(), (std::vector<std::string>{"c11", "host", "x86-64-v3", "zen4"}));
+  for (const std::string& name : machine_names()) {
+    const Machine machine = find_machine(name);
+    EXPECT_EQ(machine.name, name);
+    EXPECT_EQ(machine.backend, "openmp");
+    for (const char* level : {"thread", "simd", "serial", "unroll", "atom"}) EXPECT_NE(machine.find_level(level), nullptr) << name;
+    for (const char* space : {"workspace", "stack", "register"}) EXPECT_NE(machine.find_space(space), nullptr) << name;
+    ASSERT_NE(machine.find_atom("outer_product_fma"), nullptr) << name;
+    ASSERT_NE(machine.find_atom("vector_box"), nullptr) << name;
+    const double registers = machine.find_space("register")->capacity;
+    EXPECT_EQ(registers, machine.vector_bytes > 0 ? machine.vector_bytes * machine.vector_registers : 1024) << name;
+    EXPECT_EQ(Machine::read(machine.write(), name).write(), machine.write());
+  }
+}
+
+TEST(Machines, VectorUnitsOfTheBuiltIns) {
+  EXPECT_EQ(find_machine("zen4").vector_bytes, 64);
+  EXPECT_EQ(find_machine("zen4").vector_registers, 32);
+  EXPECT_EQ(find_machine("x86-64-v3").vector_bytes, 32);
+  EXPECT_EQ(find_machine("x86-64-v3").vector_registers, 16);
+  EXPECT_EQ(find_machine("c11").vector_bytes, 0);
+}
+
+TEST(Machines, UnknownNamesGetHints) {
+  try {
+    find_machine("zen5");
+    FAIL();
+  } catch (const Errors& errors) {
+    EXPECT_EQ(errors.diagnostics().at(0).code, ErrorCode::unknown_machine);
+    EXPECT_NE(errors.diagnostics().at(0).hint.find("did you mean `zen4`?"), std::string::npos);
+  }
+  EXPECT_THROW(find_machine(""), Errors);
+}
+
+TEST(Machines, FilesAreFoundByPath) {
+  const std::string path = (std::filesystem::temp_directory_path() / ("machine" + std::to_string(getpid()) + ".json")).string();
+  Machine machine = find_machine("zen4");
+  machine.name = "mine";
+  write_file(path, machine.write().dump(2));
+  EXPECT_EQ(find_machine(path).name, "mine");
+  write_file(path, "{\"format\": ");
+  EXPECT_THROW(find_machine(path), Errors);
+  std::filesystem::remove(path);
+  EXPECT_THROW(find_machine(path), Errors);
+}
+
+TEST(Host, IsSane) {
+  const Machine machine = detect_host();
+  EXPECT_GE(machine.cores, 1);
+  EXPECT_EQ(machine.find_level("thread")->count, machine.cores);
+  EXPECT_GT(machine.frequency, 1e8);
+  ASSERT_GE(machine.memories.size(), 2u);
+  EXPECT_EQ(machine.memories.front().name, "L1");
+  EXPECT_EQ(machine.memories.back().name, "DRAM");
+  for (std::size_t i = 1; i + 1 < machine.memories.size(); ++i) {
+    EXPECT_GE(machine.memories[i].capacity, machine.memories[i - 1].capacity);
+  }
+}
+
+TEST(Host, WidestVectorsThatTheFlagsAllow) {
+  HostFacts facts;
+  facts.architecture = "x86_64";
+  EXPECT_EQ(make_host_machine(facts).vector_bytes, 0);
+  facts.flags = {"sse2"};
+  EXPECT_EQ(make_host_machine(facts).vector_bytes, 16);
+  facts.flags = {"sse2", "avx2", "fma"};
+  EXPECT_EQ(make_host_machine(facts).vector_bytes, 32);
+  EXPECT_EQ(make_host_machine(facts).features, facts.flags);
+  facts.flags = {"sse2", "avx2", "fma", "avx512f"};
+  EXPECT_EQ(make_host_machine(facts).vector_bytes, 32) << "AVX-512F alone lacks what gcc needs for 64-byte vectors of all types";
+  facts.flags = {"sse2", "avx2", "fma", "avx512f", "avx512bw", "avx512dq", "avx512vl"};
+  EXPECT_EQ(make_host_machine(facts).vector_bytes, 64);
+  EXPECT_EQ(make_host_machine(facts).flags.front(), "-march=native");
+  facts.architecture = "aarch64";
+  facts.flags = {"asimd"};
+  EXPECT_EQ(make_host_machine(facts).vector_registers, 32);
+  EXPECT_EQ(make_host_machine(facts).flags.front(), "-mcpu=native");
+}
+
+}  // namespace
+}  // namespace tileopt
