@@ -1,0 +1,151 @@
+/// Matches leaves to atoms. The digits of an atom's box leave the tree; every access must move by a constant along them.
+///   ir > (C_init ; C: kk) with C[.., ii, jj]   ->   leaf C = outer_product_fma, box (ii 6, jj 16)
+#include <algorithm>
+
+#include "passes/leaf_functions.h"
+#include "passes/passes.h"
+#include "support/text.h"
+
+namespace tileopt {
+
+namespace {
+const ExprPtr& strip_casts(const ExprPtr& expr) {
+  if (const Cast* cast = std::get_if<Cast>(&expr->node)) return strip_casts(cast->operand);
+  return expr;
+}
+
+/// The two reads of a product, or nothing.
+std::vector<std::size_t> product_reads(const Statement& statement) {
+  if (statement.combine != Combine::sum) return {};
+  const Binary* product = std::get_if<Binary>(&statement.body->node);
+  if (product == nullptr || product->op != BinaryOp::mul) return {};
+  const Read* left = std::get_if<Read>(&strip_casts(product->left)->node);
+  const Read* right = std::get_if<Read>(&strip_casts(product->right)->node);
+  if (left == nullptr || right == nullptr) return {};
+  return {left->access, right->access};
+}
+
+bool is_elementwise(const ExprPtr& body) {
+  bool simple = true;
+  walk_expr(body, [&](const Expr& e) {
+    if (std::holds_alternative<Call>(e.node) || std::holds_alternative<Select>(e.node) || std::holds_alternative<IndexValue>(e.node)) simple = false;
+    if (const Binary* b = std::get_if<Binary>(&e.node))
+      switch (b->op) {
+        case BinaryOp::add: case BinaryOp::sub: case BinaryOp::mul: case BinaryOp::divide:
+        case BinaryOp::min: case BinaryOp::max: break;
+        default: simple = false;
+      }
+  });
+  return simple;
+}
+
+/// "" when the steps of an access obey the operand's `uses`.
+std::string check_uses(const AtomOperand& operand, const std::vector<std::vector<long>>& steps, std::size_t rank) {
+  for (std::size_t d = 0; d < rank && d < operand.uses.size(); ++d) {
+    bool moves = false;
+    for (const std::vector<long>& row : steps) moves = moves || row[d] != 0;
+    if (operand.uses[d] == '0' && moves) return operand.role + " operand moves along box digit " + std::to_string(d);
+    if (operand.uses[d] == '1' && !moves) return operand.role + " operand does not move along box digit " + std::to_string(d);
+  }
+  return "";
+}
+}  // namespace
+
+Candidate<FittedSchedule> FittedSchedule::create(DigitSchedule digits, const Machine& machine) {
+  FittedSchedule result(std::move(digits));
+  const KernelPlan& plan = result.plan();
+  const Program& program = result.digits_.kernel().program();
+  for (const auto& [name, choice] : plan.atoms)
+    if (!contains(plan.statements, name))
+      return Infeasible{"pin", "fit_atoms", plan.name, "kernels[" + plan.name + "].atoms[" + name + "]", "the kernel has no statement " + name};
+  for (const std::string& name : plan.statements) {
+    const auto refuse = [&](const std::string& reason) {
+      return Infeasible{"atom", "fit_atoms", plan.name, "kernels[" + plan.name + "].atoms[" + name + "]", reason};
+    };
+    Leaf leaf;
+    leaf.statement = name;
+    const auto found = plan.atoms.find(name);
+    const AtomChoice choice = found == plan.atoms.end() ? AtomChoice{} : found->second;
+    const Atom* atom = choice.atom.empty() ? nullptr : machine.find_atom(choice.atom);
+    if (choice.atom.empty() && !choice.box.empty()) return refuse("a box is given without an atom");
+    if (!choice.atom.empty()) {
+      if (atom == nullptr) return refuse("machine " + machine.name + " has no atom " + choice.atom);
+      if (choice.edge != "padded" && choice.edge != "extents") return refuse("edge must be `padded` or `extents`, not `" + choice.edge + "`");
+      if (choice.box.empty()) return refuse("the atom needs a box of digits");
+      if (static_cast<int>(choice.box.size()) != atom->rank && atom->body != "elementwise")
+        return refuse("atom " + atom->name + " has " + std::to_string(atom->rank) + " box digits, the Plan gives " + std::to_string(choice.box.size()));
+    }
+    const StatementSpace& space = result.digits_.statement(name);
+    long points = 1;
+    for (const std::string& digit : choice.box) {
+      const Digit* d = plan.find_digit(digit);
+      if (d == nullptr || !contains(space.dims, digit)) return refuse("statement " + name + " has no digit " + digit);
+      if (machine.find_level(d->level)->kind != LevelKind::atom) return refuse("digit " + digit + " is on level " + d->level + ", not on an atom level");
+      if (d->radix <= 0) return refuse("digit " + digit + " of an atom's box must have a radix");
+      points *= d->radix;
+      if (points > 4096) return refuse("the box has more than 4096 points: the printer unrolls it");
+      leaf.box.push_back({digit, d->radix});
+    }
+    if (atom != nullptr) {
+      const Statement& statement = program.statement(name);
+      const isl::pw_multi_aff instance = instance_function(space);
+      const auto steps_of = [&](const Access& access) {
+        return constant_steps(isl::pw_multi_aff(access.index).pullback(instance), space.dims, choice.box);
+      };
+      const auto write_steps = steps_of(statement.write);
+      if (!write_steps || !constant_steps(instance, space.dims, choice.box)) return refuse("the write does not move by a constant along the box");
+      std::vector<std::vector<std::vector<long>>> read_steps;
+      for (const Access& read : statement.reads) {
+        const auto steps = steps_of(read);
+        if (!steps) return refuse("the read of " + read.tensor + " does not move by a constant along the box");
+        read_steps.push_back(*steps);
+      }
+      const auto operand = [&](const std::string& role) {
+        const auto o = std::find_if(atom->operands.begin(), atom->operands.end(), [&](const AtomOperand& a) { return a.role == role; });
+        return o == atom->operands.end() ? AtomOperand{role, "any", ""} : *o;
+      };
+      if (atom->body == "multiply_add") {
+        const std::vector<std::size_t> reads = product_reads(statement);
+        if (reads.size() != 2) return refuse("the body is not result += left * right");
+        std::string problem = check_uses(operand("result"), *write_steps, leaf.box.size());
+        std::string forward = check_uses(operand("left"), read_steps[reads[0]], leaf.box.size()) + check_uses(operand("right"), read_steps[reads[1]], leaf.box.size());
+        std::string swapped = check_uses(operand("left"), read_steps[reads[1]], leaf.box.size()) + check_uses(operand("right"), read_steps[reads[0]], leaf.box.size());
+        if (!problem.empty()) return refuse(problem);
+        if (!forward.empty() && !swapped.empty()) return refuse(forward);
+      } else if (!is_elementwise(statement.body)) {
+        return refuse("the body `" + expr_text(statement.body) + "` is not elementwise arithmetic");
+      }
+      leaf.atom = choice.atom;
+      leaf.padded = choice.edge == "padded";
+    }
+    result.leaves_.push_back(std::move(leaf));
+  }
+  for (const std::string& name : plan.statements)
+    for (const std::string& dim : path_dims(plan.tree, name))
+      for (const BoxDigit& digit : result.leaf(name).box)
+        if (digit.name == dim)
+          return Infeasible{"atom", "fit_atoms", plan.name, "kernels[" + plan.name + "].tree", "digit " + dim + " is in the box of " + name + " and in the tree above it"};
+  return result;
+}
+
+const FittedSchedule::Leaf& FittedSchedule::leaf(const std::string& statement) const {
+  for (const Leaf& l : leaves_)
+    if (l.statement == statement) return l;
+  TILEOPT_CHECK(false, "no leaf for statement " + statement);
+  return leaves_.front();
+}
+
+Document FittedSchedule::write() const {
+  Document d;
+  d["kernel"] = plan().name;
+  for (const Leaf& leaf : leaves_) {
+    Document box = Document::array();
+    for (const BoxDigit& digit : leaf.box) box.push_back({{"digit", digit.name}, {"radix", digit.radix}});
+    d["leaves"][leaf.statement] = {{"atom", leaf.atom.empty() ? "scalar" : leaf.atom}, {"box", box}, {"edge", leaf.padded ? "padded" : "extents"}};
+  }
+  return d;
+}
+
+Candidate<FittedSchedule> fit_atoms(const DigitSchedule& digits, const Machine& machine) { return FittedSchedule::create(digits, machine); }
+
+}  // namespace tileopt
