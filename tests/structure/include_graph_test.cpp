@@ -98,8 +98,11 @@ TEST(IncludeGraph, EveryFolderOfSourcesHasALayer) {
 }
 
 TEST(IncludeGraph, EveryQuotedIncludeIsAFileOfOurs) {
-  for (const Include& include : all_includes())
-    if (!include.angled) EXPECT_NE(resolve(include), "") << place(include) << ": " << include.target;
+  for (const Include& include : all_includes()) {
+    if (!include.angled) {
+      EXPECT_NE(resolve(include), "") << place(include) << ": " << include.target;
+    }
+  }
 }
 
 TEST(IncludeGraph, LayersOnlyIncludeLowerLayers) {
@@ -140,8 +143,11 @@ TEST(IncludeGraph, FilesFormNoCycle) {
 }
 
 TEST(IncludeGraph, OnlyPolyIncludesIsl) {
-  for (const Include& include : all_includes())
-    if (include.target.starts_with("isl/")) EXPECT_EQ(folder_of(include.file), "libtileopt/poly") << place(include);
+  for (const Include& include : all_includes()) {
+    if (include.target.starts_with("isl/")) {
+      EXPECT_EQ(folder_of(include.file), "libtileopt/poly") << place(include);
+    }
+  }
 }
 
 TEST(IncludeGraph, VerifySharesNoCodeWithWhatItChecks) {
@@ -157,8 +163,11 @@ TEST(IncludeGraph, VerifySharesNoCodeWithWhatItChecks) {
 }
 
 TEST(IncludeGraph, OnlyTheCommandLineKnowsCli11) {
-  for (const Include& include : all_includes())
-    if (include.target.starts_with("CLI/")) EXPECT_EQ(folder_of(include.file), "frontends/cli") << place(include);
+  for (const Include& include : all_includes()) {
+    if (include.target.starts_with("CLI/")) {
+      EXPECT_EQ(folder_of(include.file), "frontends/cli") << place(include);
+    }
+  }
 }
 
 }  // namespace
