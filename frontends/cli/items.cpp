@@ -64,12 +64,44 @@ std::vector<Source> load_sources(const Options& options) {
   return sources;
 }
 
+/// One --size: "M=64,N=32", or "gemm:M=64,N=32" for one program among several.
+struct SizeOption {
+  std::string program;  // "" = every program that has these sizes
+  std::map<std::string, std::int64_t> sizes;
+};
+
+std::vector<SizeOption> read_sizes(const Options& options) {
+  std::vector<SizeOption> all;
+  for (const std::string& text : options.sizes) {
+    const std::size_t colon = text.find(':');
+    if (colon == std::string::npos) all.push_back({"", parse_sizes(text, "--size")});
+    else all.push_back({text.substr(0, colon), parse_sizes(text.substr(colon + 1), "--size")});
+  }
+  return all;
+}
+
+/// The sizes of one program. A name that it lacks is a slip, unless the option may be meant for another program.
+std::map<std::string, std::int64_t> sizes_for(const Program& program, const std::vector<SizeOption>& options, bool several) {
+  std::map<std::string, std::int64_t> sizes;
+  for (const SizeOption& option : options) {
+    if (!option.program.empty() && option.program != program.name()) continue;
+    for (const auto& [name, value] : option.sizes) {
+      if (contains(program.parameters(), name)) sizes[name] = value;
+      else if (!several || !option.program.empty())
+        throw Errors(Diagnostic{ErrorCode::invalid_size, {}, "program `" + program.name() + "` has no size `" + name + "`",
+                                program.parameters().empty() ? "it has no sizes" : "sizes: " + join(program.parameters(), ", "), ""});
+    }
+  }
+  return sizes;
+}
+
 /// What all items of one command line share, read once.
 struct Shared {
   std::optional<Plan> plan;
   Machine machine;
   Pins pins;
   ResolveOptions resolve;
+  std::vector<SizeOption> sizes;
 };
 
 Shared read_shared(const Options& options) {
@@ -82,16 +114,17 @@ Shared read_shared(const Options& options) {
     shared.pins.pins.insert(shared.pins.pins.end(), parsed.pins.begin(), parsed.pins.end());
   }
   shared.resolve.threads = options.threads;
-  for (const std::string& sizes : options.sizes)
-    for (const auto& [name, value] : parse_sizes(sizes, "--size")) shared.resolve.typical_sizes[name] = value;
+  shared.sizes = read_sizes(options);
   return shared;
 }
 
-Item make_item(const Source& source, std::shared_ptr<const Program> program, const Options& options, const Shared& shared) {
+Item make_item(const Source& source, std::shared_ptr<const Program> program, const Options& options, const Shared& shared, bool several) {
   Item item;
   item.file = source.path;
   item.program = std::move(program);
   item.request = {shared.machine, options.backend, shared.pins, shared.plan, shared.resolve};
+  item.sizes = sizes_for(*item.program, shared.sizes, several);
+  item.request.resolve.typical_sizes = item.sizes;
   if (options.plan.starts_with("@")) {
     Pins pins = find_schedule(source.parsed, item.program->name(), options.plan.substr(1), shared.machine.name);
     pins.pins.insert(pins.pins.end(), shared.pins.pins.begin(), shared.pins.pins.end());
@@ -210,13 +243,11 @@ std::vector<std::shared_ptr<const Program>> programs_of(const Source& source, co
 }
 
 Shared shared_of_dump(const Source& source, const Options& options) {
-  Options plain = options;
-  plain.machine.clear();
   Shared shared;
   shared.machine = source.resumed->machine;
   shared.plan = source.resumed->plan;
-  for (const std::string& sizes : options.sizes)
-    for (const auto& [name, value] : parse_sizes(sizes, "--size")) shared.resolve.typical_sizes[name] = value;
+  shared.resolve.threads = options.threads;
+  shared.sizes = read_sizes(options);
   return shared;
 }
 
@@ -299,7 +330,7 @@ int run_items(const Options& options, const std::function<ItemResult(const Item&
         if (!fresh && !(options.output.empty() && options.certificate.empty() && options.dump_dir.empty()))
           throw Errors(Diagnostic{ErrorCode::duplicate_name, {source.path, 0, 0}, "program `" + name + "` is declared in " + first->second + " too",
                                   "their output files would be the same: rename one, or compile them one by one", ""});
-        Item item = make_item(source, program, options, shared);
+        Item item = make_item(source, program, options, shared, several);
         if (source.resumed) item.edited = source.resumed->asts;
         item.output = place(options.output, name, ".c", several);
         item.certificate = place(options.certificate, name, ".json", several);

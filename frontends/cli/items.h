@@ -1,7 +1,9 @@
 /// One program with all that is asked of it; runs a command over many, so that a bad one does not stop the others.
 #pragma once
 
+#include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -16,6 +18,7 @@ struct Item {
   std::string file;                        ///< as given; for messages
   std::shared_ptr<const Program> program;
   Request request;
+  std::map<std::string, std::int64_t> sizes;  ///< of --size, for this program
   EditedAsts edited;                       ///< from a resumed 60-ast dump
   TraceOptions trace;
   std::string output;                      ///< C file to write, "" = stdout
