@@ -1,0 +1,222 @@
+#include "interpreter/interpreter.h"
+
+#include <memory>
+#include <new>
+#include <optional>
+
+#include "interpreter/flat_affine.h"
+#include "interpreter/instance_walk.h"
+#include "interpreter/scalar_code.h"
+#include "interpreter/traced_array.h"
+#include "support/text.h"
+
+namespace tileopt {
+
+namespace {
+/// Beyond this the run is refused rather than left to exhaust memory.
+constexpr std::int64_t memory_limit_bytes = std::int64_t(8) << 30;
+constexpr std::int64_t bytes_per_element = 56;  ///< value, shadow, bound and an open sum, worst case
+
+/// An access ready to run: the element's offset, or nothing where the access is not performed.
+class FlatAccess {
+ public:
+  FlatAccess(const Access& access, TracedArray& array, const isl::set& domain, const Sizes& sizes)
+      : access_(access), array_(array), function_(flatten_function(access.index, domain, sizes)) {}
+
+  TracedArray& array() const { return array_; }
+  std::size_t slots() const { return count_divs(function_); }
+  std::optional<std::int64_t> offset(std::int64_t* values, std::size_t iterators) const {
+    const FlatFunction::Piece* piece = function_.find(values, iterators);
+    if (piece == nullptr) return std::nullopt;
+    std::int64_t offset = 0;
+    const std::vector<std::int64_t>& shape = array_.shape();
+    for (std::size_t d = 0; d < shape.size(); ++d) {
+      const std::int64_t subscript = piece->outputs[d].value(values, iterators);
+      if (subscript < 0 || subscript >= shape[d]) [[unlikely]] fail_bounds(d, subscript);
+      offset = offset * shape[d] + subscript;
+    }
+    return offset;
+  }
+  const Access& source() const { return access_; }
+
+ private:
+  [[noreturn]] void fail_bounds(std::size_t dimension, std::int64_t subscript) const {
+    throw Errors(Diagnostic{ErrorCode::out_of_bounds, access_.where,
+                            "subscript " + std::to_string(dimension) + " of `" + access_.tensor + "` is " + std::to_string(subscript) +
+                                ", outside [0, " + std::to_string(array_.shape()[dimension]) + ")",
+                            "every access must stay inside the declared shape", ""});
+  }
+  const Access& access_;
+  TracedArray& array_;
+  FlatFunction function_;
+};
+
+/// A statement ready to run.
+struct FlatStatement {
+  const Statement* source;
+  std::size_t iterators;
+  FlatAccess write;
+  std::vector<FlatAccess> reads;
+  std::vector<FlatFunction> indices;
+  ScalarCode code;
+};
+
+class Run : public InstanceVisitor, private OperandSource {
+ public:
+  Run(const Program& program, const Sizes& sizes, const Arrays& arguments, std::int64_t max_instances)
+      : program_(program), model_(ErrorModel::of(program.numerics())), any_order_(program.numerics().reassociate),
+        walk_(program, sizes), max_instances_(max_instances) {
+    for (const Tensor& tensor : program.tensors()) add_array(tensor, sizes, arguments);
+    for (std::size_t s = 0; s < program.statements().size(); ++s) add_statement(s, sizes);
+  }
+
+  InterpreterResult execute(const Arrays& arguments) {
+    walk_.run(*this);
+    InterpreterResult result;
+    result.instances = instances_;
+    for (const Tensor& tensor : program_.tensors()) {
+      if (tensor.role != TensorRole::out && tensor.role != TensorRole::inout) continue;
+      const TracedArray& array = *arrays_.at(tensor.name);
+      HostArray values = arguments.at(tensor.name);
+      array.copy_written(values);
+      result.values.emplace(tensor.name, std::move(values));
+      result.shadow.emplace(tensor.name, array.shadow());
+      result.bound.emplace(tensor.name, array.bound());
+      result.written.emplace(tensor.name, array.written());
+    }
+    return result;
+  }
+
+ private:
+  void add_array(const Tensor& tensor, const Sizes& sizes, const Arrays& arguments) {
+    const std::vector<std::int64_t> shape = evaluate_shape(tensor, sizes);
+    const HostArray* initial = nullptr;
+    if (tensor.role != TensorRole::local) {
+      const auto found = arguments.find(tensor.name);
+      TILEOPT_CHECK(found != arguments.end(), "argument " + tensor.name + " of " + program_.name() + " is missing");
+      TILEOPT_CHECK(found->second.type == tensor.type && found->second.shape == shape,
+                    "argument " + tensor.name + " has another type or shape than declared");
+      initial = &found->second;
+    }
+    bool has_sums = false;
+    if (any_order_)
+      for (const Statement& s : program_.statements())
+        has_sums = has_sums || (s.write.tensor == tensor.name && s.combine == Combine::sum);
+    arrays_.emplace(tensor.name, std::make_unique<TracedArray>(tensor, shape, initial, has_sums));
+  }
+
+  void add_statement(std::size_t number, const Sizes& sizes) {
+    const Statement& s = program_.statements()[number];
+    const isl::set& domain = walk_.domain(number);
+    FlatStatement flat{&s, s.iterators.size(), FlatAccess(s.write, *arrays_.at(s.write.tensor), domain, sizes), {}, {},
+                       ScalarCode(s.body, model_, s.combine == Combine::sum)};
+    TILEOPT_CHECK(s.body->type == program_.tensor(s.write.tensor).type, "the body of " + s.name + " has another type than its tensor");
+    std::size_t slots = flat.write.slots();
+    for (const Access& read : s.reads) {
+      flat.reads.emplace_back(read, *arrays_.at(read.tensor), domain, sizes);
+      slots = std::max(slots, flat.reads.back().slots());
+    }
+    for (const isl::pw_aff& index : s.indices) {
+      flat.indices.push_back(flatten_function(index, domain, sizes));
+      slots = std::max(slots, count_divs(flat.indices.back()));
+    }
+    walk_.reserve_slots(number, slots);
+    statements_.push_back(std::move(flat));
+  }
+
+  void visit(std::size_t statement) override {
+    if (++instances_ > max_instances_) [[unlikely]] fail_count();
+    FlatStatement& s = statements_[statement];
+    current_ = &s;
+    values_ = walk_.point(statement);
+    const TracedValue value = s.code.evaluate(*this);
+    const std::optional<std::int64_t> offset = s.write.offset(values_, s.iterators);
+    if (!offset) fail_undefined(s.write.source());
+    TracedArray& target = s.write.array();
+    if (s.source->combine == Combine::assign) return target.assign(*offset, value);
+    if (!target.initialised(*offset)) [[unlikely]] fail_uninitialised(s.write.source(), *offset);
+    target.combine(*offset, s.source->combine, value, model_, any_order_);
+  }
+
+  TracedValue read(std::size_t access, bool speculative) override {
+    const FlatAccess& read = current_->reads[access];
+    const std::optional<std::int64_t> offset = read.offset(values_, current_->iterators);
+    if (!offset) {
+      if (!speculative) fail_undefined(read.source());
+      return TracedValue::unknown(read.array().type());
+    }
+    if (!read.array().initialised(*offset)) [[unlikely]] {
+      if (!speculative) fail_uninitialised(read.source(), *offset);
+      return TracedValue::unknown(read.array().type());
+    }
+    return read.array().load(*offset);
+  }
+
+  std::int64_t index_value(std::size_t index, bool speculative) override {
+    const FlatFunction::Piece* piece = current_->indices[index].find(values_, current_->iterators);
+    if (piece != nullptr) return piece->outputs.front().value(values_, current_->iterators);
+    TILEOPT_CHECK(speculative, "statement " + current_->source->name + " evaluates an index outside its domain: " + instance_text());
+    return 0;
+  }
+
+  std::string instance_text() const {
+    std::vector<std::string> parts;
+    for (std::size_t d = 0; d < current_->iterators; ++d)
+      parts.push_back(current_->source->iterators[d] + " = " + std::to_string(values_[d]));
+    return current_->source->name + "[" + join(parts, ", ") + "]";
+  }
+  [[noreturn]] void fail_undefined(const Access& access) const {
+    TILEOPT_CHECK(false, instance_text() + " performs an access to " + access.tensor + " outside the access's domain");
+    std::abort();
+  }
+  [[noreturn]] void fail_uninitialised(const Access& access, std::int64_t offset) const {
+    throw Errors(Diagnostic{ErrorCode::uninitialised_read, access.where,
+                            "`" + access.tensor + "` is read before it is written (element " + std::to_string(offset) + ", row-major)",
+                            "write the element first, or declare the tensor `inout`", instance_text()});
+  }
+  [[noreturn]] void fail_count() const {
+    throw Errors(Diagnostic{ErrorCode::invalid_size, {program_.file(), 0, 0},
+                            "more than " + std::to_string(max_instances_) + " statement instances at these sizes",
+                            "choose smaller sizes for the reference interpreter", ""});
+  }
+
+  const Program& program_;
+  ErrorModel model_;
+  bool any_order_;
+  InstanceWalk walk_;
+  std::int64_t max_instances_;
+  std::int64_t instances_ = 0;
+  std::map<std::string, std::unique_ptr<TracedArray>> arrays_;
+  std::vector<FlatStatement> statements_;
+  FlatStatement* current_ = nullptr;
+  std::int64_t* values_ = nullptr;
+};
+
+void check_limits(const Program& program, const Sizes& sizes, std::int64_t max_instances) {
+  const std::int64_t instances = count_instances(program, sizes);
+  if (instances > max_instances)
+    throw Errors(Diagnostic{ErrorCode::invalid_size, {program.file(), 0, 0},
+                            std::to_string(instances) + " statement instances at these sizes, more than the limit of " +
+                                std::to_string(max_instances),
+                            "choose smaller sizes for the reference interpreter", ""});
+  std::int64_t total = 0;
+  for (const Tensor& tensor : program.tensors()) {
+    std::int64_t elements = 1;
+    for (const std::int64_t extent : evaluate_shape(tensor, sizes))
+      if (__builtin_mul_overflow(elements, extent, &elements)) elements = memory_limit_bytes;
+    total += std::min(elements, memory_limit_bytes);
+  }
+  if (total > memory_limit_bytes / bytes_per_element)
+    throw Errors(Diagnostic{ErrorCode::invalid_size, {program.file(), 0, 0},
+                            "the tensors hold " + std::to_string(total) + " elements at these sizes, more than the reference interpreter takes",
+                            "choose smaller sizes for the reference interpreter", ""});
+}
+}  // namespace
+
+InterpreterResult interpret(const Program& program, const Sizes& sizes, const Arrays& arguments, std::int64_t max_instances) {
+  check_sizes(program, sizes);
+  check_limits(program, sizes, max_instances);
+  return Run(program, sizes, arguments, max_instances).execute(arguments);
+}
+
+}  // namespace tileopt

@@ -1,0 +1,151 @@
+#include "interpreter/traced_array.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+
+#include "interpreter/number.h"
+#include "support/error.h"
+
+namespace tileopt {
+
+namespace {
+constexpr double infinity = std::numeric_limits<double>::infinity();
+}
+
+int lowest_bit(double value) {
+  const auto bits = std::bit_cast<std::uint64_t>(value);
+  const std::uint64_t mantissa = bits & ((std::uint64_t(1) << 52) - 1);
+  const int exponent = static_cast<int>(bits >> 52 & 0x7ff);
+  if (mantissa == 0 && exponent == 0) return 4096;
+  if (mantissa == 0) return exponent - 1023;
+  return std::countr_zero(mantissa) + std::max(exponent, 1) - 1023 - 52;
+}
+
+TracedArray::TracedArray(const Tensor& tensor, std::vector<std::int64_t> shape, const HostArray* initial, bool has_sums)
+    : type_(tensor.type), real_(is_float(tensor.type)), passed_in_(tensor.role == TensorRole::in || tensor.role == TensorRole::inout),
+      shape_(std::move(shape)) {
+  const std::size_t count = static_cast<std::size_t>(HostArray(ElementType::u8, shape_).elements());
+  values_.resize(count);
+  written_.assign(count, false);
+  if (passed_in_ || initial != nullptr) {
+    TILEOPT_CHECK(initial != nullptr, "argument " + tensor.name + " is missing");
+    for (std::size_t i = 0; i < count; ++i) {
+      const auto offset = static_cast<std::int64_t>(i);
+      if (real_) values_[i].real = initial->get(offset);
+      else values_[i].integer = initial->get_integer(offset);
+    }
+  }
+  if (tensor.role == TensorRole::in) return;
+  bounds_.assign(count, 0.0);
+  if (!real_) return;
+  shadows_.resize(count);
+  for (std::size_t i = 0; i < count; ++i) shadows_[i] = values_[i].real;
+  if (!has_sums) return;
+  sums_.resize(count);
+  for (std::size_t i = 0; i < count; ++i) sums_[i] = {std::fabs(values_[i].real), 0, lowest_bit(values_[i].real)};
+}
+
+double TracedArray::sum_bound(const Sum& sum, double terms_bound) const {
+  if (sum.terms == 0 || terms_bound == infinity) return terms_bound;
+  if (terms_bound == 0 && sum.magnitude <= std::ldexp(1.0, std::min(sum.lowest_bit + significand_digits(type_), 1023)))
+    return 0;
+  const double reach = sum.magnitude + terms_bound;
+  if (!(reach < largest_finite(type_))) return std::isfinite(sum.magnitude) ? infinity : terms_bound;
+  return terms_bound + sum.terms * rounding_bound(reach, type_);
+}
+
+TracedValue TracedArray::load(std::int64_t offset) const {
+  const auto i = static_cast<std::size_t>(offset);
+  TracedValue value;
+  if (real_) {
+    value.real = values_[i].real;
+    value.shadow = shadows_.empty() ? value.real : shadows_[i];
+  } else {
+    value.integer = values_[i].integer;
+    value.shadow = 0;
+  }
+  value.bound = bounds_.empty() ? 0 : bounds_[i];
+  if (!sums_.empty()) value.bound = sum_bound(sums_[i], value.bound);
+  return value;
+}
+
+void TracedArray::set(std::size_t offset, const TracedValue& value) {
+  if (real_) {
+    values_[offset].real = value.real;
+    shadows_[offset] = value.shadow;
+  } else {
+    values_[offset].integer = value.integer;
+  }
+  bounds_[offset] = value.bound;
+  written_[offset] = true;
+}
+
+void TracedArray::assign(std::int64_t offset, const TracedValue& value) {
+  const auto i = static_cast<std::size_t>(offset);
+  set(i, value);
+  if (!sums_.empty()) sums_[i] = {std::fabs(value.shadow) + value.bound, 0, lowest_bit(value.shadow)};
+}
+
+void TracedArray::add_term(std::size_t offset, const TracedValue& value, const TracedValue& partial) {
+  Sum& sum = sums_[offset];
+  sum.magnitude += std::fabs(value.shadow) + value.bound;
+  sum.terms += 1;
+  sum.lowest_bit = std::min(sum.lowest_bit, lowest_bit(value.shadow));
+  values_[offset].real = partial.real;
+  shadows_[offset] = partial.shadow;
+  bounds_[offset] += value.bound;
+  written_[offset] = true;
+  const bool special = !std::isfinite(partial.real) || !std::isfinite(partial.shadow);
+  if (!special) return;
+  // A NaN or infinity is certain when a certain term brings it in; an overflow on the way is not.
+  const bool certain = partial.bound == 0 && (std::isnan(partial.real) ? std::isnan(partial.shadow) : partial.real == partial.shadow);
+  if (certain && !std::isfinite(sum.magnitude)) {
+    bounds_[offset] = 0;
+    sum.terms = 0;
+    shadows_[offset] = partial.shadow;
+  } else {
+    bounds_[offset] = infinity;
+  }
+}
+
+void TracedArray::combine(std::int64_t offset, Combine how, const TracedValue& value, const ErrorModel& model, bool any_order) {
+  const auto i = static_cast<std::size_t>(offset);
+  const auto with = [&](BinaryOp op) { return traced_binary(op, load(offset), value, type_, model, false); };
+  switch (how) {
+    case Combine::assign: return assign(offset, value);
+    case Combine::sum:
+      if (real_ && any_order && !sums_.empty()) return add_term(i, value, with(BinaryOp::add));
+      return assign(offset, with(BinaryOp::add));
+    case Combine::prod: return assign(offset, with(BinaryOp::mul));
+    case Combine::min: return assign(offset, with(BinaryOp::min));
+    case Combine::max: return assign(offset, with(BinaryOp::max));
+  }
+}
+
+void TracedArray::copy_written(HostArray& array) const {
+  for (std::size_t i = 0; i < values_.size(); ++i) {
+    if (!written_[i]) continue;
+    const auto offset = static_cast<std::int64_t>(i);
+    if (real_) array.set(offset, values_[i].real);
+    else array.set_integer(offset, values_[i].integer);
+  }
+}
+
+std::vector<double> TracedArray::shadow() const {
+  std::vector<double> result(values_.size());
+  for (std::size_t i = 0; i < values_.size(); ++i) {
+    if (!real_) result[i] = integer_as_double(values_[i].integer, type_);
+    else result[i] = shadows_.empty() ? values_[i].real : shadows_[i];
+  }
+  return result;
+}
+
+std::vector<double> TracedArray::bound() const {
+  std::vector<double> result(values_.size());
+  for (std::size_t i = 0; i < values_.size(); ++i) result[i] = load(static_cast<std::int64_t>(i)).bound;
+  return result;
+}
+
+}  // namespace tileopt
