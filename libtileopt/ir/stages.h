@@ -142,6 +142,8 @@ class PromotedSchedule {
   const std::vector<LeafStatement>& statements() const { return statements_; }
   const LeafStatement& statement(const std::string& name) const;
   const std::vector<std::string>& remarks() const { return remarks_; }  ///< why a copy was left out, ...
+  /// Level of any dimension of the tree: the Plan's digits, and the copies' own.
+  std::string level(const std::string& dim) const;
   Document write() const;
 
  private:
@@ -152,6 +154,7 @@ class PromotedSchedule {
   Tree tree_;
   std::vector<LeafStatement> statements_;
   std::vector<std::string> remarks_;
+  std::map<std::string, std::string> copy_levels_;
 };
 
 /// 55-pipelined. Without slots asked for, the promoted schedule unchanged.

@@ -1,0 +1,368 @@
+/// Keeps tensor tiles in nearer arrays. Copies are statements of the same tree, never extension nodes:
+///   kc > (C: ...)  ->  kc > allocate(B_packed) > (copy_in_B_packed: jr > kk ; C: ...)
+/// Copied in is what the tile reads before it writes it; copied out exactly what it writes.
+#include <algorithm>
+#include <set>
+
+#include "passes/passes.h"
+#include "passes/promotion_builder.h"
+#include "support/text.h"
+
+namespace tileopt {
+
+PromotionBuilder::PromotionBuilder(FittedSchedule fitted, const Machine& machine) : result_(std::move(fitted)), machine_(machine) {
+  result_.tree_ = result_.plan().tree;
+}
+
+Infeasible PromotionBuilder::refuse(const std::string& code, const std::string& entry, const std::string& reason) const {
+  return Infeasible{code, "promote_footprints", result_.plan().name, "kernels[" + result_.plan().name + "]." + entry, reason};
+}
+
+DigitStatement* PromotionBuilder::find(const std::string& name) {
+  for (DigitStatement& s : statements_)
+    if (s.statement->name == name) return &s;
+  return nullptr;
+}
+
+const Array* PromotionBuilder::find_array(const std::string& name) const {
+  for (const Array& a : result_.arrays_)
+    if (a.name == name) return &a;
+  return nullptr;
+}
+
+std::optional<Infeasible> PromotionBuilder::prepare_statements() {
+  const Program& program = result_.program();
+  for (const std::string& name : result_.plan().statements) {
+    DigitStatement s;
+    s.statement = &program.statement(name);
+    s.digits = &result_.fitted().digits().statement(name);
+    s.leaf = &result_.fitted().leaf(name);
+    s.executed = s.leaf->padded ? fill_box(s.digits->domain, s.digits->dims, s.leaf->box) : s.digits->domain;
+    s.instance = instance_function(*s.digits);
+    if (s.leaf->padded) {
+      const auto extended = extend_function(s.instance);
+      if (!extended) return refuse("atom", "atoms[" + name + "]", "the instance of a padded leaf must be one affine function of its digits");
+      s.instance = *extended;
+    }
+    bool extendable = true;
+    const auto access = [&](const Access& a) {
+      DigitAccess result{a.tensor, isl::pw_multi_aff(a.index).pullback(s.instance), a.index.as_map()};
+      result.exact = s.digits->to_program.apply_range(a.index.as_map());
+      if (s.leaf->padded) {
+        const auto extended = extend_function(result.function);
+        if (extended) result.function = *extended;
+        else extendable = false;
+      }
+      return result;
+    };
+    s.write = access(s.statement->write);
+    for (const Access& read : s.statement->reads) s.reads.push_back(access(read));
+    if (!extendable) return refuse("atom", "atoms[" + name + "]", "an access of a padded leaf is not one affine function of its digits");
+    statements_.push_back(std::move(s));
+  }
+  return std::nullopt;
+}
+
+namespace {
+void collect_scopes(const Tree& tree, const std::vector<std::string>& active, const std::string& after, std::vector<std::string> prefix,
+                    std::vector<Scope>& scopes) {
+  switch (tree.kind()) {
+    case Tree::Kind::leaf: return;
+    case Tree::Kind::band:
+      prefix.push_back(tree.dim());
+      if (tree.dim() == after) scopes.push_back({prefix, active});
+      return collect_scopes(tree.child(), active, after, prefix, scopes);
+    case Tree::Kind::allocate:
+    case Tree::Kind::nested: return collect_scopes(tree.child(), active, after, prefix, scopes);
+    case Tree::Kind::sequence:
+      for (const Tree::Branch& b : tree.branches()) collect_scopes(b.tree, b.statements, after, prefix, scopes);
+  }
+}
+
+bool all_in(const std::vector<std::string>& names, const std::vector<std::string>& where) {
+  return std::all_of(names.begin(), names.end(), [&](const std::string& n) { return contains(where, n); });
+}
+}  // namespace
+
+std::vector<Scope> PromotionBuilder::find_scopes(const Promotion& promotion) const {
+  std::vector<std::string> all = result_.plan().statements;
+  for (const LeafStatement& copy : result_.statements_) all.push_back(copy.name);
+  std::vector<Scope> found;
+  if (promotion.after.empty()) return {{{}, all}};
+  collect_scopes(result_.tree_, all, promotion.after, {}, found);
+  std::vector<Scope> matching;
+  for (const Scope& scope : found)
+    if (all_in(promotion.statements, scope.statements)) matching.push_back(scope);
+  return matching;
+}
+
+std::optional<Infeasible> PromotionBuilder::check_request(const Promotion& promotion) const {
+  const Program& program = result_.program();
+  const std::string entry = promotion_entry(promotion);
+  if (!program.has_tensor(promotion.tensor)) return refuse("pin", entry, "the program has no tensor " + promotion.tensor);
+  if (promotion.array.empty() || program.has_tensor(promotion.array) || find_array(promotion.array) != nullptr)
+    return refuse("pin", entry, "array name `" + promotion.array + "` is taken or empty");
+  if (machine_.find_space(promotion.space) == nullptr) return refuse("pin", entry, "machine " + machine_.name + " has no space " + promotion.space);
+  const Tensor& tensor = program.tensor(promotion.tensor);
+  const auto element = parse_type(promotion.element);
+  if (!element) return refuse("pin", entry, "unknown element type " + promotion.element);
+  if (!widens_exactly(tensor.type, *element))
+    return refuse("numerics", entry, type_name(tensor.type) + " does not widen exactly to " + promotion.element);
+  std::set<std::string> names;
+  for (const BufferDim& dim : promotion.layout) {
+    if (dim.tensor_dim < 0 || dim.tensor_dim >= static_cast<int>(tensor.shape.size()))
+      return refuse("pin", entry, "layout dimension " + dim.name + " names dimension " + std::to_string(dim.tensor_dim) + " of " + tensor.name);
+    if (dim.radix < 0) return refuse("pin", entry, "negative radix of " + dim.name);
+    if (!names.insert(dim.name).second || dim.name.empty()) return refuse("pin", entry, "layout dimension `" + dim.name + "` is empty or named twice");
+    if (result_.plan().find_digit(dim.name) != nullptr) return refuse("pin", entry, "layout dimension " + dim.name + " has the name of a digit");
+    if (result_.copy_levels_.count(dim.name)) return refuse("pin", entry, "layout dimension " + dim.name + " has the name of another array's");
+  }
+  return std::nullopt;
+}
+
+isl::map PromotionBuilder::exposed_reads(const std::vector<DigitStatement*>& group, const std::string& tensor, const Scope& scope,
+                                         bool& crosses) const {
+  const isl::ctx ctx = result_.program().ctx();
+  std::vector<StatementSpace> spaces;
+  isl::union_map assigns = poly::empty_union_map(ctx);
+  bool has_assign = false;
+  for (const DigitStatement* s : group) {
+    spaces.push_back(*s->digits);
+    if (s->write.array == tensor && s->statement->combine == Combine::assign) {
+      assigns = assigns.unite(isl::union_map(s->write.exact));
+      has_assign = true;
+    }
+  }
+  const isl::union_map order = order_map(result_.plan().tree, spaces);
+  const auto prefix_of = [&](const DigitStatement& s) { return keep_dims(s.digits->domain.space(), s.digits->dims, scope.prefix, "tile"); };
+  isl::map exposed;
+  const auto add = [&](const DigitStatement& s, const isl::map& read) {
+    isl::map outside = read;
+    if (has_assign) {
+      const poly::Flow flow = poly::compute_flow(isl::union_map(read), assigns, isl::union_map(), isl::union_map(), order);
+      isl::union_map inside = poly::empty_union_map(ctx);
+      for (const isl::map& m : poly::sorted_maps(flow.must)) {
+        const auto writer = std::find_if(group.begin(), group.end(), [&](const DigitStatement* w) { return w->statement->name == poly::input_name(m); });
+        inside = inside.unite(isl::union_map(m.intersect(prefix_of(**writer).apply_range(prefix_of(s).reverse()))));
+      }
+      const isl::union_set covered = inside.range();
+      outside = isl::manage(isl_map_subtract_domain(read.copy(), isl_union_set_extract_set(covered.get(), isl_set_get_space(s.digits->domain.get()))));
+    }
+    const isl::map tile_elements = outside.apply_domain(prefix_of(s));
+    exposed = exposed.is_null() ? tile_elements : exposed.unite(tile_elements);
+  };
+  for (const DigitStatement* s : group) {
+    for (const DigitAccess& read : s->reads)
+      if (read.array == tensor) add(*s, read.exact);
+    if (s->write.array == tensor && s->statement->combine != Combine::assign) add(*s, s->write.exact);
+  }
+  if (!exposed.is_null()) exposed = exposed.coalesce();
+  crosses = !exposed.is_null() && !exposed.is_empty();
+  return exposed;
+}
+
+std::optional<Infeasible> PromotionBuilder::measure(const Promotion& promotion, const Scope& scope, Tile& tile) {
+  const std::string entry = promotion_entry(promotion);
+  const Tensor& tensor = result_.program().tensor(promotion.tensor);
+  std::vector<DigitStatement*> group;
+  isl::map hull, written;
+  for (const std::string& name : scope.statements) {
+    DigitStatement* s = find(name);
+    if (s == nullptr) {
+      for (const LeafStatement& copy : result_.statements_)
+        if (copy.name == name && (copy.write.array == promotion.tensor || copy.reads[0].array == promotion.tensor))
+          return refuse("pin", entry, "tensor " + promotion.tensor + " is promoted inside this scope already; list the outer promotion first");
+      continue;
+    }
+    const isl::map prefix = keep_dims(s->digits->domain.space(), s->digits->dims, scope.prefix, "tile");
+    bool touches = false;
+    const auto add = [&](const DigitAccess& access) {
+      if (access.array != promotion.tensor) return;
+      touches = true;
+      const isl::map reach = access.function.as_map().intersect_domain(s->executed).apply_domain(prefix);
+      hull = hull.is_null() ? reach : hull.unite(reach);
+    };
+    for (const DigitAccess& read : s->reads) add(read);
+    add(s->write);
+    if (s->write.array == promotion.tensor) {
+      const isl::map elements = s->write.exact.apply_domain(prefix);
+      written = written.is_null() ? elements : written.unite(elements);
+    }
+    if (touches) group.push_back(s);
+  }
+  if (group.empty()) return refuse("pin", entry, "no statement below `" + promotion.after + "` accesses " + promotion.tensor);
+  const isl::fixed_box box = hull.coalesce().range_simple_fixed_box_hull();
+  if (!box.is_valid())
+    return refuse("promotion", entry, "the footprint of " + promotion.tensor + " below `" + promotion.after + "` has no constant-size box: an unbounded digit inside it moves the access");
+  tile.corner = box.offset();
+  const isl::multi_val size = box.size();
+  for (std::size_t d = 0; d < tensor.shape.size(); ++d) {
+    const isl::val extent = isl::manage(isl_multi_val_get_val(size.get(), static_cast<int>(d)));
+    if (!extent.is_int() || isl_val_cmp_si(extent.get(), 1L << 31) > 0) return refuse("capacity", entry, "the box is " + poly::to_text(size) + " elements");
+    tile.size.push_back(extent.num_si());
+  }
+  bool crosses = false;
+  const isl::map exposed = exposed_reads(group, promotion.tensor, scope, crosses);
+  tile.copy_in = crosses;
+  if (crosses) tile.needed = exposed;
+  bool read_elsewhere = tensor.role != TensorRole::local || crosses;
+  for (const Statement& s : result_.program().statements()) {
+    const bool inside = std::any_of(group.begin(), group.end(), [&](const DigitStatement* g) { return g->statement == &s; });
+    if (inside) continue;
+    for (const Access& read : s.reads) read_elsewhere = read_elsewhere || read.tensor == promotion.tensor;
+    if (s.combine != Combine::assign) read_elsewhere = read_elsewhere || s.write.tensor == promotion.tensor;
+  }
+  tile.copy_out = !written.is_null() && read_elsewhere;
+  if (tile.copy_out) tile.written = written.coalesce();
+  if (!written.is_null() && !read_elsewhere) result_.remarks_.push_back(promotion.array + ": local to its tile, nothing is copied out");
+  if (!tile.copy_in) result_.remarks_.push_back(promotion.array + ": written before it is read in every tile, nothing is copied in");
+  const auto element = *parse_type(promotion.element);
+  if (element != tensor.type && !written.is_null()) return refuse("numerics", entry, "a tensor that is written keeps its element type");
+  return std::nullopt;
+}
+
+std::optional<Infeasible> PromotionBuilder::lay_out(const Promotion& promotion, Tile& tile) const {
+  const std::string entry = promotion_entry(promotion);
+  tile.extents.assign(promotion.layout.size(), 0);
+  tile.weights.assign(promotion.layout.size(), 1);
+  for (std::size_t d = 0; d < tile.size.size(); ++d) {
+    std::vector<std::size_t> dims;
+    for (std::size_t i = 0; i < promotion.layout.size(); ++i)
+      if (promotion.layout[i].tensor_dim == static_cast<int>(d)) dims.push_back(i);
+    if (dims.empty() && tile.size[d] != 1)
+      return refuse("pin", entry, "the layout leaves out dimension " + std::to_string(d) + " of size " + std::to_string(tile.size[d]));
+    long weight = 1;
+    for (std::size_t i = dims.size(); i-- > 0;) {
+      const long radix = promotion.layout[dims[i]].radix;
+      tile.weights[dims[i]] = weight;
+      if (i > 0) {
+        if (radix == 0) return refuse("pin", entry, "only the most significant digit of a dimension may have radix 0");
+        tile.extents[dims[i]] = radix;
+        weight *= radix;
+      } else {
+        const long rest = (tile.size[d] + weight - 1) / weight;
+        if (radix != 0 && radix < rest) return refuse("capacity", entry, "digit " + promotion.layout[dims[i]].name + " of radix " + std::to_string(radix) + " cannot hold " + std::to_string(rest));
+        tile.extents[dims[i]] = radix == 0 ? rest : radix;
+      }
+    }
+  }
+  double elements = 1;
+  for (long e : tile.extents) elements *= static_cast<double>(e);
+  if (elements > 1e10) return refuse("capacity", entry, "the array would hold more than 10^10 elements");
+  return std::nullopt;
+}
+
+std::optional<Infeasible> PromotionBuilder::redirect(const Promotion& promotion, const Scope& scope, const Tile& tile) {
+  isl::ctx ctx = result_.program().ctx();
+  const Tensor& tensor = result_.program().tensor(promotion.tensor);
+  const ElementType element = *parse_type(promotion.element);
+  // { coordinates -> array digits }
+  std::vector<std::string> outs, bounds, coordinates(tile.size.size()), ins;
+  for (std::size_t d = 0; d < tile.size.size(); ++d) ins.push_back("c" + std::to_string(d));
+  for (std::size_t i = 0; i < promotion.layout.size(); ++i) {
+    const std::string b = "b" + std::to_string(i);
+    outs.push_back(b);
+    bounds.push_back("0 <= " + b + " < " + std::to_string(tile.extents[i]));
+    std::string& sum = coordinates[static_cast<std::size_t>(promotion.layout[i].tensor_dim)];
+    sum += (sum.empty() ? "" : " + ") + std::to_string(tile.weights[i]) + b;
+  }
+  for (std::size_t d = 0; d < ins.size(); ++d) bounds.push_back(ins[d] + " = " + (coordinates[d].empty() ? "0" : coordinates[d]));
+  isl_map* layout_map = isl_map_read_from_str(ctx.get(), ("{ [" + join(ins, ",") + "] -> [" + join(outs, ",") + "]" + (bounds.empty() ? "" : " : " + join(bounds, " and ")) + " }").c_str());
+  layout_map = isl_map_set_tuple_name(layout_map, isl_dim_out, promotion.array.c_str());
+  const isl::map layout = isl::manage(layout_map);
+
+  for (const std::string& name : scope.statements) {
+    DigitStatement* s = find(name);
+    if (s == nullptr) continue;
+    const isl::pw_multi_aff prefix = poly::as_function(keep_dims(s->digits->domain.space(), s->digits->dims, scope.prefix, "tile"));
+    const auto rewrite = [&](DigitAccess& access) -> bool {
+      if (access.array != promotion.tensor) return true;
+      const isl::pw_multi_aff corner = isl::manage(isl_pw_multi_aff_from_multi_aff(tile.corner.copy())).pullback(prefix);
+      isl::pw_multi_aff relative = access.function.sub(corner);
+      relative = isl::manage(isl_pw_multi_aff_reset_tuple_id(relative.release(), isl_dim_out));
+      const isl::map digits = relative.as_map().intersect_domain(s->executed).apply_range(layout);
+      access.function = poly::as_function(digits);
+      access.array = promotion.array;
+      if (s->leaf->padded) {
+        const auto extended = extend_function(access.function);
+        if (!extended) return false;
+        access.function = *extended;
+      }
+      return true;
+    };
+    bool affine = true;
+    for (DigitAccess& read : s->reads) affine = rewrite(read) && affine;
+    affine = rewrite(s->write) && affine;
+    if (!affine) return refuse("atom", promotion_entry(promotion), "an access of padded statement " + name + " is not affine in this layout");
+    if (element == tensor.type) continue;
+    bool widened = true;
+    std::size_t casts = 0, reads = 0;
+    walk_expr(s->statement->body, [&](const Expr& e) {
+      if (const Read* r = std::get_if<Read>(&e.node)) reads += s->reads[r->access].array == promotion.array;
+      if (const Cast* c = std::get_if<Cast>(&e.node))
+        if (const Read* r = std::get_if<Read>(&c->operand->node); r != nullptr && s->reads[r->access].array == promotion.array) casts += e.type == element;
+    });
+    widened = casts == reads;
+    if (!widened) return refuse("numerics", promotion_entry(promotion), "statement " + name + " reads " + promotion.tensor + " without a cast to " + promotion.element);
+  }
+  return std::nullopt;
+}
+
+std::optional<Infeasible> PromotionBuilder::apply(const Promotion& promotion) {
+  if (auto problem = check_request(promotion)) return problem;
+  const std::vector<Scope> scopes = find_scopes(promotion);
+  if (scopes.size() != 1)
+    return refuse("pin", promotion_entry(promotion), scopes.empty() ? "the tree has no band `" + promotion.after + "` above these statements"
+                                                                   : "band `" + promotion.after + "` occurs in several branches: name the statements");
+  Tile tile;
+  if (auto problem = measure(promotion, scopes.front(), tile)) return problem;
+  if (auto problem = lay_out(promotion, tile)) return problem;
+  if (auto problem = redirect(promotion, scopes.front(), tile)) return problem;
+  Array array;
+  array.name = promotion.array;
+  array.element = *parse_type(promotion.element);
+  array.space = promotion.space;
+  array.tensor = promotion.tensor;
+  array.extents = tile.extents;
+  array.scope = promotion.after;
+  result_.arrays_.push_back(array);
+  return add_copies(promotion, scopes.front(), tile);
+}
+
+std::optional<Infeasible> PromotionBuilder::check_capacity() const {
+  double stack = 0, registers = 0;
+  for (const Array& a : result_.arrays_) {
+    const double bytes = static_cast<double>(a.elements()) * size_bytes(a.element);
+    if (a.space == "stack") stack += bytes;
+    if (a.space == "register" && a.elements() > 1) registers += bytes;
+    const Space* space = machine_.find_space(a.space);
+    if (space->capacity > 0 && bytes > space->capacity)
+      return refuse("capacity", "promotions[" + a.name + "]", a.space + " " + std::to_string(static_cast<long>(bytes)) + " bytes > " + std::to_string(static_cast<long>(space->capacity)));
+  }
+  const Space* stack_space = machine_.find_space("stack");
+  if (stack_space != nullptr && stack_space->capacity > 0 && stack > stack_space->capacity)
+    return refuse("capacity", "promotions", "stack arrays need " + std::to_string(static_cast<long>(stack)) + " bytes > " + std::to_string(static_cast<long>(stack_space->capacity)));
+  const Space* register_space = machine_.find_space("register");
+  if (register_space != nullptr && register_space->capacity > 0 && registers > register_space->capacity)
+    return refuse("capacity", "promotions", "register arrays need " + std::to_string(static_cast<long>(registers)) + " bytes > " + std::to_string(static_cast<long>(register_space->capacity)));
+  return std::nullopt;
+}
+
+Candidate<PromotedSchedule> PromotionBuilder::build() {
+  if (auto problem = prepare_statements()) return *problem;
+  for (const Promotion& promotion : result_.plan().promotions)
+    if (auto problem = apply(promotion)) return *problem;
+  if (auto problem = finish_statements()) return *problem;
+  if (auto problem = check_capacity()) return *problem;
+  return std::move(result_);
+}
+
+Candidate<PromotedSchedule> PromotedSchedule::create(FittedSchedule fitted, const Machine& machine) {
+  return PromotionBuilder(std::move(fitted), machine).build();
+}
+
+Candidate<PromotedSchedule> promote_footprints(const FittedSchedule& fitted, const Machine& machine) {
+  return PromotedSchedule::create(fitted, machine);
+}
+
+}  // namespace tileopt

@@ -1,0 +1,80 @@
+/// State of promote_footprints: statements with their current accesses, arrays and the growing tree.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ir/stages.h"
+#include "passes/leaf_functions.h"
+
+namespace tileopt {
+
+/// One access of a compute statement at digit level.
+struct DigitAccess {
+  std::string array;
+  isl::pw_multi_aff function;  ///< { S[digits] -> array[..] }, beyond the domain too where the leaf is padded
+  isl::map exact;              ///< { S[digits] -> tensor[..] }: what the program performs
+};
+
+/// A compute statement at digit level.
+struct DigitStatement {
+  const Statement* statement;
+  const StatementSpace* digits;
+  const FittedSchedule::Leaf* leaf;
+  isl::set executed;            ///< { S[digits] }: the domain, with whole boxes where the leaf is padded
+  isl::pw_multi_aff instance;   ///< { S[digits] -> S[iterators] }
+  DigitAccess write;
+  std::vector<DigitAccess> reads;
+};
+
+/// Where a promotion applies.
+struct Scope {
+  std::vector<std::string> prefix;      ///< band dimensions down to and with `after`
+  std::vector<std::string> statements;  ///< all statements below, copies included
+};
+
+/// The tile that a promotion keeps: { P[prefix] -> tensor } footprints and the box around them.
+struct Tile {
+  isl::map needed;                 ///< read before written inside the tile: copied in
+  isl::map written;                ///< copied out
+  isl::multi_aff corner;           ///< { P[prefix] -> tensor[..] }
+  std::vector<long> size;          ///< box, per tensor dimension
+  std::vector<long> extents;       ///< per layout dimension
+  std::vector<long> weights;       ///< per layout dimension: tensor elements a step moves along its tensor dimension
+  bool copy_in = false, copy_out = false;
+};
+
+class PromotionBuilder {
+ public:
+  PromotionBuilder(FittedSchedule fitted, const Machine& machine);
+  Candidate<PromotedSchedule> build();
+
+ private:
+  struct CopyPoints;
+  std::optional<Infeasible> prepare_statements();
+  std::optional<Infeasible> apply(const Promotion& promotion);
+  std::optional<Infeasible> check_request(const Promotion& promotion) const;
+  std::vector<Scope> find_scopes(const Promotion& promotion) const;
+  std::optional<Infeasible> measure(const Promotion& promotion, const Scope& scope, Tile& tile);
+  std::optional<Infeasible> lay_out(const Promotion& promotion, Tile& tile) const;
+  std::optional<Infeasible> redirect(const Promotion& promotion, const Scope& scope, const Tile& tile);
+  isl::map exposed_reads(const std::vector<DigitStatement*>& group, const std::string& tensor, const Scope& scope, bool& crosses) const;
+  std::optional<Infeasible> add_copies(const Promotion& promotion, const Scope& scope, const Tile& tile);
+  std::optional<Infeasible> add_copy(const Promotion& promotion, const Scope& scope, const Tile& tile, LeafKind kind,
+                                     const isl::map& elements, const isl::set& reached, std::vector<Tree::Branch>& branches);
+  std::optional<Infeasible> finish_statements();
+  std::optional<Infeasible> finish(DigitStatement& statement);
+  std::optional<Infeasible> check_capacity() const;
+  Infeasible refuse(const std::string& code, const std::string& entry, const std::string& reason) const;
+  std::string promotion_entry(const Promotion& promotion) const { return "promotions[" + promotion.array + "]"; }
+  DigitStatement* find(const std::string& name);
+  const Array* find_array(const std::string& name) const;
+  LeafAccess leaf_access(const DigitAccess& access, const DigitStatement& statement, const isl::pw_multi_aff& embed, bool& constant) const;
+
+  PromotedSchedule result_;
+  const Machine& machine_;
+  std::vector<DigitStatement> statements_;
+};
+
+}  // namespace tileopt
