@@ -1,0 +1,63 @@
+/// bounds: every access at every point that runs, padding included, stays inside its array; registers are named by constants.
+#include "verify/obligations.h"
+#include "verify/witness.h"
+
+namespace tileopt::proof {
+
+namespace {
+
+SourceLocation access_location(const Leaf& leaf, const Access* access) { return access != nullptr ? access->where : leaf.where(); }
+
+Outcome check_inside(const Execution& execution, const Leaf& leaf, const PointAccess& access, const std::string& verb,
+                     const Access* source) {
+  const ArrayUse& array = execution.array_of(access);
+  const isl::map outside = isl::manage(isl_map_subtract_range(access.element.copy(), array.elements.copy()));
+  if (outside.is_empty()) return {};
+  return Refutation{leaf.label + " " + verb + " " + array.name + " outside its bounds", sample(execution, outside).text(),
+                    access_location(leaf, source)};
+}
+
+bool is_constant_on(const isl::pw_aff& value, const isl::set& points) {
+  if (isl_pw_aff_is_cst(value.get()) == isl_bool_true && value.n_piece() <= 1) return true;
+  return value.intersect_domain(points).as_map().range().is_singleton();
+}
+
+/// The printer unrolls boxes over registers: a subscript that moves with a loop cannot name one.
+Outcome check_register(const Execution& execution, const Leaf& leaf, const PointAccess& access, const Access* source) {
+  const ArrayUse& array = execution.array_of(access);
+  if (array.promoted == nullptr || array.promoted->space != "register") return {};
+  for (std::size_t d = 0; d < access.corner.size(); ++d)
+    if (!is_constant_on(access.corner[d], access.element.domain()))
+      return Refutation{"subscript " + std::to_string(d) + " of register array " + array.name + " in " + leaf.label +
+                            " moves with a loop",
+                        sample(execution, access.element).text(), access_location(leaf, source)};
+  return {};
+}
+
+Outcome check_access(const Execution& execution, const Leaf& leaf, const PointAccess& access, const std::string& verb,
+                     const Access* source) {
+  if (Outcome outcome = check_inside(execution, leaf, access, verb, source)) return outcome;
+  return check_register(execution, leaf, access, source);
+}
+
+}  // namespace
+
+void check_bounds(Checker& checker) {
+  const Execution& execution = checker.execution;
+  for (const Leaf& leaf : execution.leaves) {
+    checker.report.prove(
+        obligation("bounds", leaf.label + " in kernel " + execution.kernel_name(leaf.kernel), leaf.where(),
+                   kernel_entry(leaf.kernel, "tree")),
+        [&]() -> Outcome {
+          const Access* target = leaf.program != nullptr ? &leaf.program->write : nullptr;
+          if (Outcome outcome = check_access(execution, leaf, leaf.write, "writes", target)) return outcome;
+          for (std::size_t r = 0; r < leaf.reads.size(); ++r) {
+            const Access* source = leaf.program != nullptr ? &leaf.program->reads[r] : nullptr;
+            if (Outcome outcome = check_access(execution, leaf, leaf.reads[r], "reads", source)) return outcome;
+          }
+          return {};
+        });
+  }
+}
+
+}  // namespace tileopt::proof

@@ -1,0 +1,118 @@
+/// What the printed kernels do, reconstructed from their Asts and nothing else: every leaf occurrence with the points it
+/// runs, the elements it touches and its place in time. All obligations are stated over this.
+///
+/// A *point* of a leaf is one box point of one run of the leaf: { L[v0..vn, b0..bm] }, v the enclosing loop variables
+/// outermost first, b the box digits.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "ir/ast.h"
+#include "ir/machine.h"
+#include "ir/program.h"
+#include "poly/isl.h"
+
+namespace tileopt::proof {
+
+/// The Ast cannot be expressed in isl (or does not hang together), so nothing can be proved about it.
+class Unreadable : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// A program tensor, or one allocation of a promoted array. Elements of an allocation carry the values of the loops
+/// around it, so that two lifetimes of one array never share an element: { X[outer loops.., subscripts..] }.
+struct ArrayUse {
+  std::string key;                  ///< tuple name of its elements, unique in the module
+  std::string name;                 ///< as printed
+  const Array* promoted = nullptr;  ///< null: a program tensor
+  const Tensor* tensor = nullptr;   ///< the program tensor, or the one a promoted array says it keeps (may be null there)
+  std::size_t kernel = 0;           ///< promoted arrays
+  std::size_t outer_loops = 0;      ///< loops around the allocation
+  std::size_t outer_times = 0;      ///< time entries around the allocation
+  std::vector<std::size_t> live_with;  ///< allocations (indices into Execution::arrays) open around this one
+  isl::set elements;                ///< { X[..] } inside its bounds (outer loops unconstrained)
+  std::size_t rank = 0;             ///< subscripts
+};
+
+/// One array access of a leaf, for every point that performs it.
+struct PointAccess {
+  std::size_t array = 0;   ///< index into Execution::arrays
+  isl::map element;        ///< { L[v, b] -> X[o, x] }, single-valued
+  std::vector<isl::pw_aff> corner;  ///< { L[v, b] -> [(x at the corner of the box)] } per subscript
+};
+
+/// A sequence position, or the value of loop `loop` (its index among the leaf's loops).
+struct TimeEntry {
+  bool is_loop = false;
+  long position = 0;
+  std::size_t loop = 0;
+};
+
+enum class LeafKind { compute, copy_in, copy_out };
+
+struct Leaf {
+  std::string key;    ///< tuple name of its points, unique in the module
+  std::string label;  ///< for people: "B_copy", "C#2" for a second occurrence
+  LeafKind kind = LeafKind::compute;
+  std::size_t kernel = 0;
+  const AstStatement* statement = nullptr;
+  const AstLeaf* node = nullptr;
+  const Statement* program = nullptr;  ///< compute
+  std::vector<std::string> loops;      ///< variables, outermost first
+  std::vector<std::size_t> loop_ids;   ///< indices into Execution::loops
+  std::vector<std::string> box;
+  std::vector<TimeEntry> time;
+  isl::set points;     ///< { L[v, b] } all that run, including zero fill
+  isl::set moved;      ///< copies: inside the extents; compute: = points
+  isl::set zeroed;     ///< zero-fill copies: beyond the extents
+  isl::set inside;     ///< compute: the instance is in the statement's domain
+  isl::set padding;    ///< compute: it is not
+  isl::map instance;   ///< compute: { L[v, b] -> S[i] }, on `points`
+  PointAccess write;
+  std::vector<PointAccess> reads;           ///< on `moved`; compute: on the points that perform the access
+  std::vector<isl::pw_aff> indices;         ///< { L[v, b] -> [(value)] }
+
+  bool is_copy() const { return kind != LeafKind::compute; }
+  SourceLocation where() const;
+};
+
+struct LoopUse {
+  const AstFor* node = nullptr;
+  std::size_t kernel = 0;
+  std::size_t depth = 0;                 ///< index of its variable among the loops of the leaves below
+  std::optional<LevelKind> kind;         ///< of its level on this machine; empty: unknown level
+  std::vector<std::size_t> leaves;       ///< below it
+  std::vector<std::size_t> enclosing;    ///< loops around it
+};
+
+struct Execution {
+  const Program* program = nullptr;
+  const std::vector<Ast>* kernels = nullptr;
+  isl::set context;                 ///< [params] -> { : .. }
+  std::vector<ArrayUse> arrays;     ///< program tensors first, in the program's order
+  std::vector<Leaf> leaves;         ///< in print order
+  std::vector<LoopUse> loops;       ///< in print order
+
+  const ArrayUse& array_of(const PointAccess& access) const { return arrays[access.array]; }
+  std::string kernel_name(std::size_t kernel) const { return (*kernels)[kernel].kernel; }
+};
+
+/// Walks the Asts. @throws Unreadable.
+Execution read_execution(const Program& program, const std::vector<Ast>& kernels, const Machine& machine);
+
+/// { L[..] -> R[..] : time(L) < time(R) } (or its complement), from the loops the two share and where they part.
+isl::map before(const Leaf& first, const Leaf& second);
+isl::map not_before(const Leaf& first, const Leaf& second);
+
+/// { L[v, b] -> L[v, b'] : b != b' }: two points of one run of the leaf.
+isl::map other_box_points(const Leaf& leaf);
+
+/// { first[..] -> second[..] } with the first `count` dimensions pairwise equal.
+isl::map equal_prefix(const isl::space& first, const isl::space& second, std::size_t count);
+
+}  // namespace tileopt::proof

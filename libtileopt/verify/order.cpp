@@ -1,0 +1,88 @@
+/// order: every dependence of the Program goes forward in the time of the printed kernels.
+#include "support/text.h"
+#include "verify/obligations.h"
+#include "verify/reference_dependences.h"
+#include "verify/witness.h"
+
+namespace tileopt::proof {
+
+namespace {
+
+std::vector<const Leaf*> leaves_of(const Execution& execution, const std::string& statement) {
+  std::vector<const Leaf*> found;
+  for (const Leaf& leaf : execution.leaves)
+    if (leaf.program != nullptr && leaf.program->name == statement) found.push_back(&leaf);
+  return found;
+}
+
+isl::map runs(const Leaf& leaf) { return leaf.instance.intersect_domain(leaf.inside); }
+
+/// { L[..] -> R[..] : the instances depend, and L does not run first }
+isl::map reversed(const isl::map& dependence, const Leaf& source, const Leaf& sink) {
+  const isl::map pairs = runs(source).apply_range(dependence).apply_range(runs(sink).reverse());
+  return pairs.intersect(not_before(source, sink));
+}
+
+/// A pure instance may run several times; then a reader needs one run of its source before it.
+bool some_source_first(const isl::map& dependence, const std::vector<const Leaf*>& sources, const Leaf& sink) {
+  isl::map unmet = dependence.apply_range(runs(sink).reverse());
+  for (const Leaf* source : sources)
+    unmet = unmet.subtract(runs(*source).reverse().apply_range(before(*source, sink)).intersect_range(sink.inside));
+  return unmet.is_empty();
+}
+
+Outcome check_forward(const Execution& execution, const isl::map& dependence, const std::string& kind, bool repeats_help) {
+  const std::vector<const Leaf*> sources = leaves_of(execution, poly::input_name(dependence));
+  const std::vector<const Leaf*> sinks = leaves_of(execution, poly::output_name(dependence));
+  for (const Leaf* source : sources)
+    for (const Leaf* sink : sinks) {
+      const isl::map wrong = reversed(dependence, *source, *sink);
+      if (wrong.is_empty()) continue;
+      if (repeats_help && source->program->combine == Combine::assign && some_source_first(dependence, sources, *sink)) continue;
+      return Refutation{kind + " dependence of " + sink->program->name + " on " + source->program->name + " is reversed",
+                        sample(execution, wrong).text(), sink->program->where};
+    }
+  return {};
+}
+
+Outcome check_all_forward(const Execution& execution, const isl::union_map& dependences, const std::string& kind, bool repeats_help) {
+  for (const isl::map& dependence : poly::sorted_maps(dependences))
+    if (Outcome outcome = check_forward(execution, dependence, kind, repeats_help)) return outcome;
+  return {};
+}
+
+/// Notes reductions whose updates do not run in index order: the permission that this uses belongs into the certificate.
+void note_reassociation(Checker& checker, const isl::union_map& relaxed) {
+  for (const isl::map& pairs : poly::sorted_maps(relaxed)) {
+    const Statement& sink = checker.program().statement(poly::output_name(pairs));
+    if (!is_float(checker.program().tensor(sink.write.tensor).type)) continue;
+    const std::string note = "reassociate: " + sink.name;
+    if (contains(checker.numerics, note)) continue;
+    bool moved = false;
+    for (const Leaf* first : leaves_of(checker.execution, poly::input_name(pairs)))
+      for (const Leaf* second : leaves_of(checker.execution, sink.name))
+        moved = moved || !reversed(pairs, *first, *second).is_empty();
+    if (moved) checker.numerics.push_back(note);
+  }
+}
+
+}  // namespace
+
+void check_order(Checker& checker) {
+  const Execution& execution = checker.execution;
+  std::optional<ReferenceDependences> found;
+  const auto dependences = [&]() -> const ReferenceDependences& {
+    if (!found) found = find_dependences(checker.program());
+    return *found;
+  };
+  const auto entry = [&](const std::string& kind) { return obligation("order", kind + " dependences", {}, ""); };
+  checker.report.prove(entry("flow"), [&] { return check_all_forward(execution, dependences().flow, "flow", true); });
+  checker.report.prove(entry("anti"), [&] { return check_all_forward(execution, dependences().anti, "anti", false); });
+  checker.report.prove(entry("output"), [&]() -> Outcome {
+    Outcome outcome = check_all_forward(execution, dependences().output, "output", false);
+    if (!outcome) note_reassociation(checker, dependences().relaxed);
+    return outcome;
+  });
+}
+
+}  // namespace tileopt::proof

@@ -1,0 +1,62 @@
+#include "verify/report.h"
+
+namespace tileopt::proof {
+
+Watchdog::Watchdog(isl::ctx context) : context_(context.get()), thread_([this] { watch(); }) {}
+
+Watchdog::~Watchdog() {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    finished_ = true;
+  }
+  changed_.notify_one();
+  thread_.join();
+}
+
+void Watchdog::start(std::chrono::milliseconds limit) {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    armed_ = true;
+    fired_ = false;
+    deadline_ = std::chrono::steady_clock::now() + limit;
+  }
+  changed_.notify_one();
+}
+
+bool Watchdog::stop() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  armed_ = false;
+  if (fired_) isl_ctx_resume(context_);
+  return fired_;
+}
+
+void Watchdog::watch() {
+  std::unique_lock<std::mutex> lock(mutex_);
+  while (!finished_) {
+    if (!armed_) {
+      changed_.wait(lock);
+    } else if (std::chrono::steady_clock::now() < deadline_) {
+      changed_.wait_until(lock, deadline_);
+    } else {
+      armed_ = false;
+      fired_ = true;
+      isl_ctx_abort(context_);
+    }
+  }
+}
+
+void Report::skip(Obligation obligation, std::string reason) {
+  obligation.verdict = Verdict::not_attempted;
+  obligation.reason = std::move(reason);
+  obligations_.push_back(std::move(obligation));
+}
+
+void Report::settle(Obligation& obligation, const Outcome& outcome) {
+  obligation.verdict = outcome ? Verdict::refuted : Verdict::proved;
+  if (!outcome) return;
+  obligation.reason = outcome->reason;
+  obligation.witness = outcome->witness;
+  if (!outcome->where.file.empty() || outcome->where.line != 0) obligation.where = outcome->where;
+}
+
+}  // namespace tileopt::proof

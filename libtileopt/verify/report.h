@@ -1,0 +1,115 @@
+/// Runs obligations under an operation quota and a time limit, and records their verdicts.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "ir/certificate.h"
+#include "poly/isl.h"
+
+namespace tileopt::proof {
+
+/// Why an obligation does not hold.
+struct Refutation {
+  std::string reason;
+  std::string witness;
+  SourceLocation where;  ///< more precise than the obligation's, where known
+};
+/// Empty: proved.
+using Outcome = std::optional<Refutation>;
+
+/// Thrown where an obligation cannot be decided.
+class Undecided : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// Aborts isl's running computation when a deadline passes: isl's quota counts operations, not time.
+class Watchdog {
+ public:
+  explicit Watchdog(isl::ctx context);
+  ~Watchdog();
+  Watchdog(const Watchdog&) = delete;
+  Watchdog& operator=(const Watchdog&) = delete;
+  void start(std::chrono::milliseconds limit);
+  /// True where the deadline had passed; isl works again afterwards.
+  bool stop();
+
+ private:
+  void watch();
+
+  isl_ctx* context_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool finished_ = false;
+  bool armed_ = false;
+  bool fired_ = false;
+  std::chrono::steady_clock::time_point deadline_;
+  std::thread thread_;  // last: starts when all else is initialised
+};
+
+struct Limits {
+  unsigned long operations = 4'000'000;               ///< isl operations an obligation
+  std::chrono::milliseconds each{10'000};             ///< an obligation
+  std::chrono::milliseconds total{60'000};            ///< all together
+};
+
+class Report {
+ public:
+  Report(isl::ctx context, Limits limits) : context_(context), limits_(limits), watchdog_(context) {}
+
+  /// `check()` returns an Outcome; what it throws becomes `not_attempted`. Returns whether it was proved.
+  template <class Check>
+  bool prove(Obligation obligation, Check&& check) {
+    const auto start = std::chrono::steady_clock::now();
+    decide(obligation, std::forward<Check>(check));
+    const std::chrono::duration<double, std::milli> spent = std::chrono::steady_clock::now() - start;
+    obligation.milliseconds = spent.count();
+    spent_ += spent;
+    obligations_.push_back(std::move(obligation));
+    return obligations_.back().verdict == Verdict::proved;
+  }
+  void skip(Obligation obligation, std::string reason);
+
+  std::vector<Obligation> take() { return std::move(obligations_); }
+
+ private:
+  template <class Check>
+  void decide(Obligation& obligation, Check&& check) {
+    if (spent_ > limits_.total) {
+      obligation.reason = "time limit of the whole proof";
+      return;
+    }
+    std::string failure;
+    {
+      const poly::QuotaGuard quota(context_, limits_.operations);
+      watchdog_.start(limits_.each);
+      try {
+        settle(obligation, check());
+      } catch (const std::exception& error) {
+        failure = error.what();
+        if (poly::quota_exceeded(context_) || dynamic_cast<const isl::exception_quota*>(&error) != nullptr)
+          failure = "isl operation quota (" + std::to_string(limits_.operations) + ")";
+      }
+      if (watchdog_.stop() && !failure.empty()) failure = "time limit (" + std::to_string(limits_.each.count()) + " ms)";
+    }
+    if (failure.empty()) return;
+    obligation.verdict = Verdict::not_attempted;
+    obligation.reason = failure;
+  }
+  static void settle(Obligation& obligation, const Outcome& outcome);
+
+  isl::ctx context_;
+  Limits limits_;
+  Watchdog watchdog_;
+  std::chrono::duration<double, std::milli> spent_{0};
+  std::vector<Obligation> obligations_;
+};
+
+}  // namespace tileopt::proof

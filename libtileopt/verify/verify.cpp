@@ -1,0 +1,82 @@
+#include "verify/verify.h"
+
+#include "verify/obligations.h"
+
+namespace tileopt {
+
+namespace proof {
+
+Obligation obligation(std::string name, std::string subject, SourceLocation where, std::string plan_entry) {
+  Obligation result;
+  result.name = std::move(name);
+  result.subject = std::move(subject);
+  result.where = std::move(where);
+  result.plan_entry = std::move(plan_entry);
+  return result;
+}
+
+std::string kernel_entry(std::size_t kernel, const std::string& rest) {
+  return "kernels[" + std::to_string(kernel) + "]" + (rest.empty() ? "" : "." + rest);
+}
+
+namespace {
+
+const char* const kNames[] = {"values", "coverage", "order", "bounds", "padding", "races", "text", "capacity"};
+
+std::vector<std::string> assumptions() {
+  return {"floating point operations follow IEEE 754 and the C library's error bounds",
+          "the C compiler, the OpenMP runtime and the machine do what their manuals say",
+          "64-bit subscripts do not overflow: the launcher refuses sizes whose products do",
+          "the launcher checks sizes, pointers, alignment and overlap before any kernel runs",
+          "the printer writes each leaf's body and the arithmetic of subscripts as its facts say"};
+}
+
+void run(Report& report, Certificate& certificate, const Program& program, const std::vector<Ast>& kernels,
+         const std::vector<PrintFacts>& facts, const Machine& machine) {
+  std::optional<Execution> execution;
+  std::string failure = "unreadable";
+  report.prove(obligation("coverage", "reading the kernels", {}, ""), [&]() -> Outcome {
+    try {
+      execution = read_execution(program, kernels, machine);
+    } catch (const std::exception& error) {
+      failure = error.what();
+      throw;
+    }
+    return {};
+  });
+  if (!execution) {
+    for (const char* name : kNames) report.skip(obligation(name, "all kernels", {}, ""), failure);
+    return;
+  }
+  LastWriters writers(*execution);
+  Checker checker{*execution, machine, facts, writers, report, certificate.numerics};
+  check_coverage(checker);
+  check_order(checker);
+  check_bounds(checker);
+  check_values(checker);
+  check_padding(checker);
+  check_races(checker);
+  check_text(checker);
+  check_capacity(checker);
+  if (program.numerics().contract) certificate.numerics.push_back("contract: a*b + c may be one fused operation");
+}
+
+}  // namespace
+
+}  // namespace proof
+
+Certificate verify(const Program& program, const std::vector<Ast>& kernels, const std::vector<PrintFacts>& facts,
+                   const Machine& machine, const std::string& version) {
+  Certificate certificate;
+  certificate.program = program.name();
+  certificate.program_hash = program.hash();
+  certificate.machine = machine.name;
+  certificate.version = version;
+  certificate.assumed = proof::assumptions();
+  proof::Report report(program.ctx(), proof::Limits{});
+  proof::run(report, certificate, program, kernels, facts, machine);
+  certificate.obligations = report.take();
+  return certificate;
+}
+
+}  // namespace tileopt

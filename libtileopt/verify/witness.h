@@ -1,0 +1,33 @@
+/// Sample points of violated obligations, in the words of the program and of the printed loops.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "verify/execution.h"
+
+namespace tileopt::proof {
+
+/// One integer point: values of the size parameters, then every tuple of the (possibly wrapped) point.
+struct Witness {
+  std::string sizes;               ///< "M = 3, N = 1"
+  std::vector<std::string> parts;  ///< "C at ir = 0, kk = 2, lane jr = 1: C[i = 0, j = 1, k = 2]"
+
+  /// "M = 3, N = 1: <part 0> | <part 1>"
+  std::string text() const;
+};
+
+/// @param set a non-empty set.
+Witness sample(const Execution& execution, const isl::set& set);
+Witness sample(const Execution& execution, const isl::map& map);
+Witness sample(const Execution& execution, const isl::union_set& set);
+Witness sample(const Execution& execution, const isl::union_map& map);
+
+/// Tuple name that stands for the value an element of `tensor` has when the first kernel starts.
+std::string initial_name(const std::string& tensor);
+/// Tuple name that stands for whoever reads the elements of `tensor` after the last kernel.
+std::string final_name(const std::string& tensor);
+/// Tuple name of the zero that a copy writes beyond the data.
+inline constexpr const char* zero_name = "zero_fill";
+
+}  // namespace tileopt::proof
