@@ -72,15 +72,9 @@ class Counter {
 };
 
 std::int64_t count_box(const isl::set& set) {
-  const int dims = isl_set_dim(set.get(), isl_dim_set);
   std::int64_t total = 1;
-  for (int d = 0; d < dims; ++d) {
-    std::vector<std::uint32_t> kept{static_cast<std::uint32_t>(d)};
-    const DomainBounds bounds(project_onto(set, kept), {0});
-    std::int64_t low, high;
-    if (bounds.empty() || !bounds.range(0, nullptr, &low, &high)) return 0;
-    total = saturating_multiply(total, saturating_add(saturating_add(high, -low), 1));
-  }
+  for (const Interval& interval : bounding_box(set))
+    total = saturating_multiply(total, saturating_add(saturating_add(interval.high, -interval.low), 1));
   return total;
 }
 }  // namespace
@@ -127,6 +121,8 @@ void DomainBounds::add_level(const isl::set& domain, std::size_t level) {
     Conjunction conjunction;
     const auto add = [&](FlatLinear linear) {
       const std::int64_t coefficient = split(linear);
+      // In one conjunction a constraint on outer iterators alone is already one of their own bounds.
+      if (coefficient == 0 && exact_ && level > 0) return;
       note_use(linear);
       linear.denominator = coefficient == 0 ? 1 : std::abs(coefficient);
       (coefficient == 0 ? conjunction.guards : coefficient > 0 ? conjunction.lower : conjunction.upper).push_back(std::move(linear));
@@ -157,6 +153,18 @@ bool DomainBounds::range(std::size_t level, const std::int64_t* values, std::int
     any = true;
   }
   return any;
+}
+
+std::vector<Interval> bounding_box(const isl::set& domain) {
+  std::vector<Interval> box;
+  const int dims = isl_set_dim(domain.get(), isl_dim_set);
+  for (int d = 0; d < dims; ++d) {
+    const DomainBounds bounds(project_onto(domain, {static_cast<std::uint32_t>(d)}), {0});
+    Interval interval{0, -1};
+    if (!bounds.empty()) bounds.range(0, nullptr, &interval.low, &interval.high);
+    box.push_back(interval);
+  }
+  return box;
 }
 
 std::int64_t count_points(const isl::set& domain) {

@@ -46,6 +46,13 @@ class DomainBounds {
   bool exact_ = true;
 };
 
+/// Values from `low` to `high`; empty where low > high.
+struct Interval {
+  std::int64_t low, high;
+};
+/// Smallest box around `domain` ({ S[iterators] }, parameters fixed), or a larger one; one interval per iterator.
+std::vector<Interval> bounding_box(const isl::set& domain);
+
 /// Points of `domain` ({ S[iterators] }, parameters fixed), saturating at the largest int64. Rectangular levels are multiplied,
 /// others walked; beyond 2^26 steps the answer is the size of the bounding box, an upper bound.
 std::int64_t count_points(const isl::set& domain);

@@ -4,7 +4,7 @@
 #include <new>
 #include <optional>
 
-#include "interpreter/flat_affine.h"
+#include "interpreter/flat_access.h"
 #include "interpreter/instance_walk.h"
 #include "interpreter/scalar_code.h"
 #include "interpreter/traced_array.h"
@@ -16,40 +16,6 @@ namespace {
 /// Beyond this the run is refused rather than left to exhaust memory.
 constexpr std::int64_t memory_limit_bytes = std::int64_t(8) << 30;
 constexpr std::int64_t bytes_per_element = 56;  ///< value, shadow, bound and an open sum, worst case
-
-/// An access ready to run: the element's offset, or nothing where the access is not performed.
-class FlatAccess {
- public:
-  FlatAccess(const Access& access, TracedArray& array, const isl::set& domain, const Sizes& sizes)
-      : access_(access), array_(array), function_(flatten_function(access.index, domain, sizes)) {}
-
-  TracedArray& array() const { return array_; }
-  std::size_t slots() const { return count_divs(function_); }
-  std::optional<std::int64_t> offset(std::int64_t* values, std::size_t iterators) const {
-    const FlatFunction::Piece* piece = function_.find(values, iterators);
-    if (piece == nullptr) return std::nullopt;
-    std::int64_t offset = 0;
-    const std::vector<std::int64_t>& shape = array_.shape();
-    for (std::size_t d = 0; d < shape.size(); ++d) {
-      const std::int64_t subscript = piece->outputs[d].value(values, iterators);
-      if (subscript < 0 || subscript >= shape[d]) [[unlikely]] fail_bounds(d, subscript);
-      offset = offset * shape[d] + subscript;
-    }
-    return offset;
-  }
-  const Access& source() const { return access_; }
-
- private:
-  [[noreturn]] void fail_bounds(std::size_t dimension, std::int64_t subscript) const {
-    throw Errors(Diagnostic{ErrorCode::out_of_bounds, access_.where,
-                            "subscript " + std::to_string(dimension) + " of `" + access_.tensor + "` is " + std::to_string(subscript) +
-                                ", outside [0, " + std::to_string(array_.shape()[dimension]) + ")",
-                            "every access must stay inside the declared shape", ""});
-  }
-  const Access& access_;
-  TracedArray& array_;
-  FlatFunction function_;
-};
 
 /// A statement ready to run.
 struct FlatStatement {
@@ -108,12 +74,13 @@ class Run : public InstanceVisitor, private OperandSource {
   void add_statement(std::size_t number, const Sizes& sizes) {
     const Statement& s = program_.statements()[number];
     const isl::set& domain = walk_.domain(number);
-    FlatStatement flat{&s, s.iterators.size(), FlatAccess(s.write, *arrays_.at(s.write.tensor), domain, sizes), {}, {},
+    const std::vector<Interval> box = bounding_box(domain);
+    FlatStatement flat{&s, s.iterators.size(), FlatAccess(s.write, *arrays_.at(s.write.tensor), domain, box, sizes), {}, {},
                        ScalarCode(s.body, model_, s.combine == Combine::sum)};
     TILEOPT_CHECK(s.body->type == program_.tensor(s.write.tensor).type, "the body of " + s.name + " has another type than its tensor");
     std::size_t slots = flat.write.slots();
     for (const Access& read : s.reads) {
-      flat.reads.emplace_back(read, *arrays_.at(read.tensor), domain, sizes);
+      flat.reads.emplace_back(read, *arrays_.at(read.tensor), domain, box, sizes);
       slots = std::max(slots, flat.reads.back().slots());
     }
     for (const isl::pw_aff& index : s.indices) {

@@ -88,7 +88,9 @@ void TracedArray::assign(std::int64_t offset, const TracedValue& value) {
   if (!sums_.empty()) sums_[i] = {std::fabs(value.shadow) + value.bound, 0, lowest_bit(value.shadow)};
 }
 
-void TracedArray::add_term(std::size_t offset, const TracedValue& value, const TracedValue& partial) {
+void TracedArray::add_term(std::size_t offset, const TracedValue& value, const ErrorModel& model) {
+  const TracedValue partial = traced_binary(BinaryOp::add, TracedValue{{values_[offset].real}, shadows_[offset], bounds_[offset]},
+                                            value, type_, model, false);
   Sum& sum = sums_[offset];
   sum.magnitude += std::fabs(value.shadow) + value.bound;
   sum.terms += 1;
@@ -97,17 +99,11 @@ void TracedArray::add_term(std::size_t offset, const TracedValue& value, const T
   shadows_[offset] = partial.shadow;
   bounds_[offset] += value.bound;
   written_[offset] = true;
-  const bool special = !std::isfinite(partial.real) || !std::isfinite(partial.shadow);
-  if (!special) return;
-  // A NaN or infinity is certain when a certain term brings it in; an overflow on the way is not.
-  const bool certain = partial.bound == 0 && (std::isnan(partial.real) ? std::isnan(partial.shadow) : partial.real == partial.shadow);
-  if (certain && !std::isfinite(sum.magnitude)) {
-    bounds_[offset] = 0;
-    sum.terms = 0;
-    shadows_[offset] = partial.shadow;
-  } else {
-    bounds_[offset] = infinity;
-  }
+  if (std::isfinite(partial.real) && std::isfinite(partial.shadow)) [[likely]] return;
+  // A NaN or an infinity is certain when a certain term brings it in; an overflow on the way to it is not.
+  const bool certain = partial.bound == 0 && !std::isfinite(sum.magnitude);
+  bounds_[offset] = certain ? 0 : infinity;
+  if (certain) sum.terms = 0;
 }
 
 void TracedArray::combine(std::int64_t offset, Combine how, const TracedValue& value, const ErrorModel& model, bool any_order) {
@@ -116,7 +112,7 @@ void TracedArray::combine(std::int64_t offset, Combine how, const TracedValue& v
   switch (how) {
     case Combine::assign: return assign(offset, value);
     case Combine::sum:
-      if (real_ && any_order && !sums_.empty()) return add_term(i, value, with(BinaryOp::add));
+      if (real_ && any_order && !sums_.empty()) return add_term(i, value, model);
       return assign(offset, with(BinaryOp::add));
     case Combine::prod: return assign(offset, with(BinaryOp::mul));
     case Combine::min: return assign(offset, with(BinaryOp::min));

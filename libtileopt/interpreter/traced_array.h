@@ -48,7 +48,7 @@ class TracedArray {
     int lowest_bit = 0;
   };
   double sum_bound(const Sum& sum, double terms_bound) const;
-  void add_term(std::size_t offset, const TracedValue& value, const TracedValue& partial);
+  void add_term(std::size_t offset, const TracedValue& value, const ErrorModel& model);
   void set(std::size_t offset, const TracedValue& value);
 
   ElementType type_;

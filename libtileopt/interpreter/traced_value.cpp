@@ -15,23 +15,34 @@ constexpr double shadow_roundoff = 0x1p-53;
 /// Room for a backend that rounds twice on the way to a narrow type (f64 -> f32 -> bf16).
 constexpr double double_rounding_slack = 1 + 0x1p-6;
 
-/// Constants of the float types, by enum order f64, f32, f16, bf16.
+/// Constants of a float type with `digits` significand digits and smallest normal number `normal`.
 struct FloatTraits {
-  double relative;   ///< one rounding, the shadow's included
-  double absolute;   ///< one rounding near and below the smallest normal number
-  double small;      ///< below this magnitude the absolute part is added
+  double roundoff;
+  double relative;  ///< one rounding, the shadow's included
+  double absolute;  ///< one rounding near and below the smallest normal number
+  double small;     ///< below this magnitude the absolute part is added
   double largest;
 };
-FloatTraits make_traits(ElementType type) {
-  const double u = unit_roundoff(type);
-  const double normal = smallest_normal(type);
-  return {u * double_rounding_slack + shadow_roundoff, 2 * u * normal, 4 * normal, largest_finite(type)};
+constexpr FloatTraits make_traits(double roundoff, double normal, double largest) {
+  return {roundoff, roundoff * double_rounding_slack + shadow_roundoff, 2 * roundoff * normal, 4 * normal, largest};
 }
-const FloatTraits& traits(ElementType type) {
-  static const FloatTraits table[4] = {make_traits(ElementType::f64), make_traits(ElementType::f32),
-                                       make_traits(ElementType::f16), make_traits(ElementType::bf16)};
-  static_assert(static_cast<int>(ElementType::f64) == 0 && static_cast<int>(ElementType::bf16) == 3);
-  return table[static_cast<std::size_t>(type)];
+/// By enum order f64, f32, f16, bf16 (a test compares them with types.h and number.h).
+constexpr FloatTraits float_traits[4] = {
+    make_traits(0x1p-53, std::numeric_limits<double>::min(), std::numeric_limits<double>::max()),
+    make_traits(0x1p-24, std::numeric_limits<float>::min(), std::numeric_limits<float>::max()),
+    make_traits(0x1p-11, 0x1p-14, 65504.0), make_traits(0x1p-8, 0x1p-126, 0x1.fep127)};
+static_assert(static_cast<int>(ElementType::f64) == 0 && static_cast<int>(ElementType::f32) == 1 &&
+              static_cast<int>(ElementType::f16) == 2 && static_cast<int>(ElementType::bf16) == 3);
+inline bool real_type(ElementType type) { return static_cast<std::size_t>(type) < 4; }
+inline const FloatTraits& traits(ElementType type) { return float_traits[static_cast<std::size_t>(type)]; }
+
+inline double declared_sum(double a, double b, ElementType type) {
+  if (type == ElementType::f32) return static_cast<double>(static_cast<float>(a) + static_cast<float>(b));
+  return type == ElementType::f64 ? a + b : float_binary(BinaryOp::add, a, b, type);
+}
+inline double declared_product(double a, double b, ElementType type) {
+  if (type == ElementType::f32) return static_cast<double>(static_cast<float>(a) * static_cast<float>(b));
+  return type == ElementType::f64 ? a * b : float_binary(BinaryOp::mul, a, b, type);
 }
 
 /// Decides what holds when the result, or what rounding may make of it, leaves the finite range. A NaN or an infinity that is
@@ -41,16 +52,21 @@ TracedValue settle_special(double real, double shadow, double propagated, double
   if (propagated == infinity) return value;
   if (std::isnan(real) && std::isnan(shadow)) value.bound = 0;
   if (std::isinf(real) && real == shadow) value.bound = 0;
-  if (std::isinf(real) && std::isfinite(shadow) && std::fabs(shadow) - bound >= traits(type).largest * (1 + unit_roundoff(type))) {
+  if (std::isinf(real) && std::isfinite(shadow) && std::fabs(shadow) - bound >= traits(type).largest * (1 + traits(type).roundoff)) {
     value.shadow = real;
     value.bound = 0;
   }
   return value;
 }
 
+inline double one_rounding(double magnitude, ElementType type) {
+  const FloatTraits& t = traits(type);
+  return t.relative * magnitude + (magnitude < t.small ? t.absolute : 0);
+}
+
 /// `propagated`: bound that comes from the operands; `roundings`: roundings (to nearest) that the operation adds.
 TracedValue settle(double real, double shadow, double propagated, double roundings, ElementType type) {
-  const double bound = propagated + roundings * rounding_bound(std::fabs(shadow) + propagated, type);
+  const double bound = propagated + roundings * one_rounding(std::fabs(shadow) + propagated, type);
   if (std::fabs(shadow) + bound < traits(type).largest && std::isfinite(real)) [[likely]]
     return TracedValue{{real}, shadow, bound};
   return settle_special(real, shadow, propagated, bound, type);
@@ -65,17 +81,19 @@ bool product_is_exact(double a, double b, double result, ElementType type) {
   return a * b == result;
 }
 
-TracedValue traced_sum(BinaryOp op, const TracedValue& a, const TracedValue& b, ElementType type) {
-  const double real = float_binary(op, a.real, b.real, type);
-  const double shadow = op == BinaryOp::add ? a.shadow + b.shadow : a.shadow - b.shadow;
+/// a + sign * b.
+TracedValue traced_sum(const TracedValue& a, const TracedValue& b, double sign, ElementType type) {
+  const double addend = sign * b.real;
+  const double real = declared_sum(a.real, addend, type);
+  const double shadow = a.shadow + sign * b.shadow;
   const double propagated = a.bound + b.bound;
-  if (propagated == 0 && sum_is_exact(a.real, op == BinaryOp::add ? b.real : -b.real, real)) return TracedValue{{real}, real, 0};
+  if (propagated == 0 && sum_is_exact(a.real, addend, real)) return TracedValue{{real}, real, 0};
   return settle(real, shadow, propagated, 1, type);
 }
 
 TracedValue traced_product(const TracedValue& a, const TracedValue& b, ElementType type, const ErrorModel& model,
                            bool rounded_operands) {
-  const double real = float_binary(BinaryOp::mul, a.real, b.real, type);
+  const double real = declared_product(a.real, b.real, type);
   const double shadow = a.shadow * b.shadow;
   if (a.bound == 0 && b.bound == 0) {
     const bool operands_kept =
@@ -113,7 +131,7 @@ TracedValue traced_comparison(BinaryOp op, const TracedValue& a, const TracedVal
   TracedValue value = TracedValue::exact_integer(0);
   const double tolerance = a.bound + b.bound;
   double distance;
-  if (is_float(type)) {
+  if (real_type(type)) {
     value.integer = float_compare(op, a.real, b.real);
     distance = std::fabs(a.shadow - b.shadow);
   } else {
@@ -197,7 +215,7 @@ bool function_is_exact(Function function) {
 }
 
 TracedValue cast_from_float(const TracedValue& operand, ElementType from, ElementType to) {
-  if (is_float(to)) {
+  if (real_type(to)) {
     const double real = round_to_type(operand.real, to);
     if (operand.bound == 0 && (real == operand.real || std::isnan(real))) return TracedValue{{real}, real, 0};
     return settle(real, operand.shadow, operand.bound, widens_exactly(from, to) ? 0 : 1, to);
@@ -214,7 +232,7 @@ TracedValue cast_from_float(const TracedValue& operand, ElementType from, Elemen
 }
 
 TracedValue cast_from_integer(const TracedValue& operand, ElementType from, ElementType to) {
-  if (!is_float(to)) {
+  if (!real_type(to)) {
     TracedValue value = TracedValue::exact_integer(wrap_integer(operand.integer, to));
     if (operand.bound > 0) value.bound = widens_exactly(from, to) ? operand.bound : infinity;
     return value;
@@ -231,7 +249,7 @@ TracedValue cast_from_integer(const TracedValue& operand, ElementType from, Elem
 TracedValue TracedValue::exact_real(double value) { return TracedValue{{value}, value, 0}; }
 TracedValue TracedValue::exact_integer(std::int64_t value) { return TracedValue{{.integer = value}, 0, 0}; }
 TracedValue TracedValue::unknown(ElementType type) {
-  if (!is_float(type)) return TracedValue{{.integer = 0}, 0, infinity};
+  if (!real_type(type)) return TracedValue{{.integer = 0}, 0, infinity};
   const double nan = std::numeric_limits<double>::quiet_NaN();
   return TracedValue{{nan}, nan, infinity};
 }
@@ -243,10 +261,7 @@ ErrorModel ErrorModel::of(const Numerics& numerics) {
   return model;
 }
 
-double rounding_bound(double magnitude, ElementType type) {
-  const FloatTraits& t = traits(type);
-  return t.relative * magnitude + (magnitude < t.small ? t.absolute : 0);
-}
+double rounding_bound(double magnitude, ElementType type) { return one_rounding(magnitude, type); }
 
 bool sum_is_exact(double a, double b, double declared_result) {
   const double sum = a + b;
@@ -258,10 +273,10 @@ bool sum_is_exact(double a, double b, double declared_result) {
 TracedValue traced_binary(BinaryOp op, const TracedValue& left, const TracedValue& right, ElementType type,
                           const ErrorModel& model, bool rounded_operands) {
   if (is_comparison(op)) return traced_comparison(op, left, right, type);
-  if (!is_float(type)) return traced_integer_binary(op, left, right, type);
+  if (!real_type(type)) return traced_integer_binary(op, left, right, type);
   switch (op) {
-    case BinaryOp::add:
-    case BinaryOp::sub: return traced_sum(op, left, right, type);
+    case BinaryOp::add: return traced_sum(left, right, 1, type);
+    case BinaryOp::sub: return traced_sum(left, right, -1, type);
     case BinaryOp::mul:
       return traced_product(left, right, type, model, rounded_operands && model.operand_rounding.has_value());
     case BinaryOp::divide: return traced_quotient(left, right, type);
@@ -278,7 +293,7 @@ TracedValue traced_binary(BinaryOp op, const TracedValue& left, const TracedValu
 }
 
 TracedValue traced_unary(UnaryOp op, const TracedValue& operand, ElementType type) {
-  if (is_float(type)) {
+  if (real_type(type)) {
     TILEOPT_CHECK(op == UnaryOp::negate, "operator " + op_name(op) + " on " + type_name(type));
     return TracedValue{{-operand.real}, -operand.shadow, operand.bound};
   }
@@ -289,7 +304,7 @@ TracedValue traced_unary(UnaryOp op, const TracedValue& operand, ElementType typ
 }
 
 TracedValue traced_function(Function function, const TracedValue& argument, ElementType type, const ErrorModel& model) {
-  if (!is_float(type)) {
+  if (!real_type(type)) {
     TracedValue value = TracedValue::exact_integer(integer_function(function, argument.integer, type));
     value.bound = argument.bound;
     return value;
@@ -306,12 +321,12 @@ TracedValue traced_function(Function function, const TracedValue& argument, Elem
 
 TracedValue traced_cast(const TracedValue& operand, ElementType from, ElementType to) {
   if (from == to) return operand;
-  return is_float(from) ? cast_from_float(operand, from, to) : cast_from_integer(operand, from, to);
+  return real_type(from) ? cast_from_float(operand, from, to) : cast_from_integer(operand, from, to);
 }
 
 TracedValue traced_merge(const TracedValue& taken, const TracedValue& other, ElementType type) {
   TracedValue value = taken;
-  if (is_float(type)) {
+  if (real_type(type)) {
     const bool same = taken.shadow == other.shadow || (std::isnan(taken.shadow) && std::isnan(other.shadow));
     const double distance = same ? 0 : std::fabs(taken.shadow - other.shadow);
     value.bound = std::isnan(distance) ? infinity : std::max(taken.bound, distance + other.bound);
