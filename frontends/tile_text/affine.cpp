@@ -1,0 +1,273 @@
+#include "frontends/tile_text/affine.h"
+
+#include <cmath>
+
+#include "frontends/tile_text/printer.h"
+
+namespace tileopt::tile_text {
+
+using syntax::ExpressionPtr;
+using syntax::Position;
+
+namespace {
+
+std::optional<long> within_limit(double exact, long value) {
+  if (std::fabs(exact) > largest_coefficient) return std::nullopt;
+  return value;
+}
+
+std::optional<long> fold_binary(const syntax::Binary& binary) {
+  const std::optional<long> left = fold_constant(binary.left), right = fold_constant(binary.right);
+  if (!left || !right) return std::nullopt;
+  const double a = static_cast<double>(*left), b = static_cast<double>(*right);
+  switch (binary.op) {
+    case BinaryOp::add: return within_limit(a + b, *left + *right);
+    case BinaryOp::sub: return within_limit(a - b, *left - *right);
+    case BinaryOp::mul:
+      if (std::fabs(a * b) > largest_coefficient) return std::nullopt;
+      return *left * *right;
+    case BinaryOp::floor_div:
+      if (*right <= 0) return std::nullopt;
+      return *left / *right - (*left % *right < 0 ? 1 : 0);
+    case BinaryOp::modulo:
+      if (*right <= 0) return std::nullopt;
+      return (*left % *right + *right) % *right;
+    default: return std::nullopt;
+  }
+}
+
+isl::aff variable(const isl::space& space, isl_dim_type type, std::size_t position) {
+  isl_local_space* local = isl_local_space_from_space(space.copy());
+  return isl::manage(isl_aff_var_on_domain(local, type, static_cast<unsigned>(position)));
+}
+
+}  // namespace
+
+std::optional<long> fold_constant(const ExpressionPtr& expression) {
+  if (const auto* literal = syntax::as<syntax::IntegerLiteral>(expression))
+    return within_limit(static_cast<double>(literal->value), static_cast<long>(literal->value));
+  if (const auto* unary = syntax::as<syntax::Unary>(expression)) {
+    if (unary->op != UnaryOp::negate) return std::nullopt;
+    const std::optional<long> operand = fold_constant(unary->operand);
+    if (operand) return -*operand;
+    return std::nullopt;
+  }
+  if (const auto* binary = syntax::as<syntax::Binary>(expression)) return fold_binary(*binary);
+  return std::nullopt;
+}
+
+std::string AffineReader::text(const ExpressionPtr& expression) const { return "`" + print(expression) + "`"; }
+
+const std::vector<Iterator>& AffineReader::no_iterators() {
+  static const std::vector<Iterator> none;
+  return none;
+}
+
+std::nullopt_t AffineReader::reject(ErrorCode code, Position where, const std::string& message, const std::string& hint) {
+  scope_.diagnostics().add(code, where, message, hint);
+  return std::nullopt;
+}
+
+isl::pw_aff AffineReader::constant(long value) const {
+  isl_val* number = isl_val_int_from_si(space_.ctx().get(), value);
+  return isl::manage(isl_pw_aff_from_aff(isl_aff_val_on_domain(isl_local_space_from_space(space_.copy()), number)));
+}
+
+std::optional<isl::pw_aff> AffineReader::value(const ExpressionPtr& expression) {
+  std::optional<Value> result = read(expression);
+  if (!result) return std::nullopt;
+  return result->function;
+}
+
+std::optional<AffineReader::Value> AffineReader::check_magnitude(Value value, Position where) {
+  if (value.magnitude <= largest_coefficient) return value;
+  return reject(ErrorCode::not_affine, where, "a number beyond 10^12 in " + role_, "use smaller constants");
+}
+
+std::optional<AffineReader::Value> AffineReader::read(const ExpressionPtr& expression) {
+  const Position where = expression->where;
+  if (const auto* literal = syntax::as<syntax::IntegerLiteral>(expression)) {
+    const auto magnitude = static_cast<double>(literal->value);
+    if (magnitude > largest_coefficient) return reject(ErrorCode::not_affine, where, "a number beyond 10^12 in " + role_, "use smaller constants");
+    return Value{constant(static_cast<long>(literal->value)), magnitude};
+  }
+  if (const auto* name = syntax::as<syntax::Name>(expression)) return read_name(expression, name->name);
+  if (const auto* binary = syntax::as<syntax::Binary>(expression)) return read_binary(expression, *binary);
+  if (const auto* call = syntax::as<syntax::Call>(expression)) return read_call(expression, *call);
+  if (const auto* unary = syntax::as<syntax::Unary>(expression); unary != nullptr && unary->op == UnaryOp::negate) {
+    std::optional<Value> operand = read(unary->operand);
+    if (!operand) return std::nullopt;
+    return Value{operand->function.neg(), operand->magnitude};
+  }
+  if (const auto* subscript = syntax::as<syntax::Subscript>(expression)) {
+    const auto* base = syntax::as<syntax::Name>(subscript->base);
+    if (base != nullptr && scope_.find_tensor(base->name) == nullptr) {
+      scope_.report_unknown(base->name, where, iterators_);
+      return std::nullopt;
+    }
+    return reject(ErrorCode::unsupported, where, text(expression) + " is read from memory, which " + role_ + " cannot depend on yet",
+                  "use iterators, sizes and constants only");
+  }
+  if (syntax::as<syntax::Slice>(expression))
+    return reject(ErrorCode::unsupported, where, "slices are not supported", "write one subscript per dimension");
+  if (syntax::as<syntax::RealLiteral>(expression) || syntax::as<syntax::StringLiteral>(expression) ||
+      syntax::as<syntax::BoolLiteral>(expression) || syntax::as<syntax::NoneLiteral>(expression))
+    return reject(ErrorCode::type_mismatch, where, text(expression) + " is no integer, which " + role_ + " must be", "write an integer");
+  return reject(ErrorCode::not_affine, where, text(expression) + " is not affine, which " + role_ + " must be",
+                "use sums of iterators and sizes, products with constants, and `//` or `%` by a positive constant");
+}
+
+std::optional<AffineReader::Value> AffineReader::read_name(const ExpressionPtr& expression, const std::string& name) {
+  if (const auto position = find_iterator(iterators_, name)) return Value{isl::pw_aff(variable(space_, isl_dim_set, *position)), 1};
+  const std::vector<std::string>& sizes = scope_.sizes();
+  for (std::size_t i = 0; i < sizes.size(); ++i)
+    if (sizes[i] == name) return Value{isl::pw_aff(variable(space_, isl_dim_param, i)), 1};
+  if (scope_.find_tensor(name) != nullptr)
+    return reject(ErrorCode::unsupported, expression->where, "`" + name + "` is read from memory, which " + role_ + " cannot depend on yet",
+                  "declare it as a size (`" + name + ": size`), or use iterators, sizes and constants only");
+  scope_.report_unknown(name, expression->where, iterators_);
+  return std::nullopt;
+}
+
+std::optional<AffineReader::Value> AffineReader::read_binary(const ExpressionPtr& expression, const syntax::Binary& binary) {
+  if (binary.op == BinaryOp::mul) return read_product(expression, binary);
+  if (binary.op == BinaryOp::floor_div || binary.op == BinaryOp::modulo) return read_division(expression, binary);
+  if (binary.op == BinaryOp::divide)
+    return reject(ErrorCode::not_affine, binary.op_where, "`/` divides floats; " + role_ + " is an integer", "write `//`");
+  if (binary.op != BinaryOp::add && binary.op != BinaryOp::sub)
+    return reject(ErrorCode::not_affine, expression->where, text(expression) + " is not affine, which " + role_ + " must be",
+                  "use sums of iterators and sizes, products with constants, and `//` or `%` by a positive constant");
+  std::optional<Value> left = read(binary.left), right = read(binary.right);
+  if (!left || !right) return std::nullopt;
+  isl::pw_aff sum = binary.op == BinaryOp::add ? left->function.add(right->function) : left->function.sub(right->function);
+  return check_magnitude({std::move(sum), left->magnitude + right->magnitude}, expression->where);
+}
+
+std::optional<AffineReader::Value> AffineReader::read_product(const ExpressionPtr& expression, const syntax::Binary& binary) {
+  std::optional<long> factor = fold_constant(binary.left);
+  const ExpressionPtr& scaled = factor ? binary.right : binary.left;
+  if (!factor) factor = fold_constant(binary.right);
+  std::optional<Value> operand = read(scaled);
+  if (!operand) return std::nullopt;
+  if (!factor) {
+    if (!read(binary.right)) return std::nullopt;
+    return reject(ErrorCode::not_affine, expression->where, text(expression) + " multiplies two values that vary; " + role_ + " must be affine",
+                  "multiply by constants only; keep arrays multi-dimensional (A[i, j] rather than A[i * N + j])");
+  }
+  const double magnitude = operand->magnitude * std::fabs(static_cast<double>(*factor));
+  if (magnitude > largest_coefficient) return check_magnitude({operand->function, magnitude}, expression->where);
+  return Value{operand->function.scale(*factor), magnitude};
+}
+
+std::optional<AffineReader::Value> AffineReader::read_division(const ExpressionPtr& expression, const syntax::Binary& binary) {
+  std::optional<Value> operand = read(binary.left);
+  const std::optional<long> divisor = fold_constant(binary.right);
+  if (!divisor) {
+    if (!read(binary.right) || !operand) return std::nullopt;
+    return reject(ErrorCode::unsupported, expression->where, text(expression) + " divides by a value that is no constant, which " + role_ + " cannot do yet",
+                  "divide by a positive constant");
+  }
+  if (*divisor <= 0)
+    return reject(*divisor == 0 ? ErrorCode::not_affine : ErrorCode::unsupported, binary.right->where,
+                  "`" + op_name(binary.op) + "` by " + std::to_string(*divisor), "divide by a positive constant");
+  if (!operand) return std::nullopt;
+  if (binary.op == BinaryOp::floor_div) return Value{operand->function.scale_down(*divisor).floor(), operand->magnitude + 1};
+  return check_magnitude({operand->function.mod(*divisor), operand->magnitude + static_cast<double>(*divisor)}, expression->where);
+}
+
+std::optional<AffineReader::Value> AffineReader::read_call(const ExpressionPtr& expression, const syntax::Call& call) {
+  const auto* callee = syntax::as<syntax::Name>(call.callee);
+  const bool extremum = callee != nullptr && (callee->name == "min" || callee->name == "max") && call.keywords.empty() &&
+                        call.arguments.size() >= 2;
+  if (!extremum)
+    return reject(ErrorCode::not_affine, expression->where, text(expression) + " is not affine, which " + role_ + " must be",
+                  "use iterators, sizes, constants, `min` and `max` of them");
+  std::optional<Value> result = read(call.arguments.front());
+  for (std::size_t i = 1; i < call.arguments.size(); ++i) {
+    std::optional<Value> next = read(call.arguments[i]);
+    if (!result || !next) {
+      result.reset();
+      continue;
+    }
+    result->function = callee->name == "min" ? result->function.min(next->function) : result->function.max(next->function);
+    result->magnitude = std::max(result->magnitude, next->magnitude);
+  }
+  return result;
+}
+
+std::optional<isl::set> AffineReader::condition(const ExpressionPtr& expression) {
+  if (const auto* literal = syntax::as<syntax::BoolLiteral>(expression)) {
+    const isl::set all = isl::set::universe(space_);
+    return literal->value ? all : all.subtract(all);
+  }
+  if (const auto* comparison = syntax::as<syntax::Comparison>(expression)) return read_comparison(*comparison);
+  if (const auto* unary = syntax::as<syntax::Unary>(expression); unary != nullptr && unary->op == UnaryOp::logical_not) {
+    std::optional<isl::set> operand = condition(unary->operand);
+    if (operand) return operand->complement();
+    return std::nullopt;
+  }
+  const auto* binary = syntax::as<syntax::Binary>(expression);
+  if (binary == nullptr || (binary->op != BinaryOp::logical_and && binary->op != BinaryOp::logical_or))
+    return reject(ErrorCode::type_mismatch, expression->where, text(expression) + " is no condition", "compare values, e.g. `i < N`");
+  std::optional<isl::set> left = condition(binary->left), right = condition(binary->right);
+  if (!left || !right) return std::nullopt;
+  return binary->op == BinaryOp::logical_and ? left->intersect(*right) : left->unite(*right).coalesce();
+}
+
+std::optional<isl::set> AffineReader::read_comparison(const syntax::Comparison& comparison) {
+  std::optional<isl::pw_aff> left = value(comparison.first);
+  std::optional<isl::set> all;
+  bool failed = !left;
+  for (const syntax::ComparisonLink& link : comparison.links) {
+    std::optional<isl::pw_aff> right = value(link.operand);
+    failed = failed || !right;
+    if (failed) continue;
+    isl::set holds;
+    if (link.op == BinaryOp::lt) holds = left->lt_set(*right);
+    else if (link.op == BinaryOp::le) holds = left->le_set(*right);
+    else if (link.op == BinaryOp::gt) holds = left->gt_set(*right);
+    else if (link.op == BinaryOp::ge) holds = left->ge_set(*right);
+    else if (link.op == BinaryOp::eq) holds = left->eq_set(*right);
+    else holds = left->ne_set(*right);
+    all = all ? all->intersect(holds) : holds;
+    left = right;
+  }
+  if (failed) return std::nullopt;
+  return all;
+}
+
+namespace {
+
+void add_term(std::string& text, const isl::val& coefficient, const std::string& name) {
+  if (coefficient.is_zero()) return;
+  const bool negative = coefficient.is_neg();
+  const isl::val size = coefficient.abs();
+  std::string term = name;
+  if (name.empty()) term = poly::to_text(size);
+  else if (!size.is_one()) term = poly::to_text(size) + " * " + name;
+  if (text.empty()) text = (negative ? "-" : "") + term;
+  else text += (negative ? " - " : " + ") + term;
+}
+
+}  // namespace
+
+std::string affine_text(const isl::pw_aff& function, const std::vector<Iterator>& iterators) {
+  if (isl_pw_aff_isa_aff(function.get()) != isl_bool_true) return poly::to_text(function);
+  const isl::aff affine = function.as_aff();
+  if (isl_aff_dim(affine.get(), isl_dim_div) != 0) return poly::to_text(function);
+  std::string text;
+  const int sizes = isl_aff_dim(affine.get(), isl_dim_param), dims = isl_aff_dim(affine.get(), isl_dim_in);
+  for (int i = 0; i < sizes; ++i)
+    add_term(text, isl::manage(isl_aff_get_coefficient_val(affine.get(), isl_dim_param, i)),
+             isl_aff_get_dim_name(affine.get(), isl_dim_param, static_cast<unsigned>(i)));
+  for (int i = 0; i < dims; ++i)
+    add_term(text, isl::manage(isl_aff_get_coefficient_val(affine.get(), isl_dim_in, i)), iterators[static_cast<std::size_t>(i)].name);
+  add_term(text, isl::manage(isl_aff_get_constant_val(affine.get())), "");
+  return text.empty() ? "0" : text;
+}
+
+isl::pw_aff lift(const isl::pw_aff& function, const isl::space& space) {
+  return isl::manage(isl_pw_aff_insert_domain(function.copy(), space.copy()));
+}
+
+}  // namespace tileopt::tile_text

@@ -1,0 +1,260 @@
+#include "frontends/tile_text/block_lowering.h"
+
+#include "frontends/tile_text/printer.h"
+#include "frontends/tile_text/reduction_lowering.h"
+#include "frontends/tile_text/signature.h"
+
+namespace tileopt::tile_text {
+
+using syntax::ExpressionPtr;
+
+namespace {
+
+/// The generator of `op(e for ...)` when `expression` is a reduction and nothing else; else null.
+struct WholeReduction {
+  const syntax::Generator* generator = nullptr;
+  Combine combine = Combine::sum;
+};
+WholeReduction as_reduction(const ExpressionPtr& expression) {
+  const auto* call = syntax::as<syntax::Call>(expression);
+  if (call == nullptr || call->arguments.size() != 1 || !call->keywords.empty()) return {};
+  const std::optional<Combine> combine = find_reduction(callee_name(*call));
+  const auto* generator = syntax::as<syntax::Generator>(call->arguments.front());
+  if (!combine || generator == nullptr) return {};
+  return {generator, *combine};
+}
+
+std::optional<Combine> combine_of(BinaryOp op) {
+  if (op == BinaryOp::add || op == BinaryOp::sub) return Combine::sum;
+  if (op == BinaryOp::mul) return Combine::prod;
+  return std::nullopt;
+}
+
+class BlockLowering {
+ public:
+  explicit BlockLowering(Lowering& lowering) : lowering_(lowering), scope_(lowering.scope) {}
+
+  void lower_block(const syntax::Block& block, const Nest& nest, std::vector<Tree::Branch>& out) {
+    scope_.open_block();
+    for (const syntax::StatementPtr& statement : block) std::visit(Visitor{*this, *statement, nest, out}, statement->node);
+    scope_.close_block();
+  }
+
+ private:
+  struct Visitor {
+    BlockLowering& self;
+    const syntax::Statement& statement;
+    const Nest& nest;
+    std::vector<Tree::Branch>& out;
+    void operator()(const syntax::For& n) const { self.lower_for(n, nest, out); }
+    void operator()(const syntax::If& n) const { self.lower_if(n, nest, out); }
+    void operator()(const syntax::Assign& n) const { self.lower_assign(n, nest, out); }
+    void operator()(const syntax::Declare& n) const { self.lower_declare(statement, n, nest, out); }
+    void operator()(const syntax::Evaluate& n) const { self.check_evaluate(n, nest); }
+    void operator()(const syntax::Pass&) const {}
+  };
+
+  void report(ErrorCode code, syntax::Position where, const std::string& message, const std::string& hint) {
+    scope_.diagnostics().add(code, where, message, hint);
+  }
+
+  void lower_for(const syntax::For& loop, const Nest& nest, std::vector<Tree::Branch>& out) {
+    const Nest inner = enter_loop(scope_, nest, loop.targets, loop.iterable);
+    std::vector<Tree::Branch> pieces;
+    lower_block(loop.body, inner, pieces);
+    if (!pieces.empty()) out.push_back(in_bands(inner, nest.iterators.size(), in_sequence(std::move(pieces))));
+  }
+
+  void lower_if(const syntax::If& branch, const Nest& nest, std::vector<Tree::Branch>& out) {
+    Nest rest = nest;
+    for (const syntax::If::Arm& arm : branch.arms) {
+      const Nest taken = enter_arm(rest, arm.condition);
+      lower_block(arm.body, taken, out);
+      rest.known = rest.known && taken.known;
+      if (rest.known) rest.domain = rest.domain.subtract(taken.domain).coalesce();
+    }
+    if (branch.otherwise) lower_block(*branch.otherwise, rest, out);
+  }
+
+  Nest enter_arm(const Nest& nest, const ExpressionPtr& condition) {
+    std::vector<std::string> names;
+    for (const Iterator& iterator : nest.iterators) names.push_back(iterator.source_name);
+    if (lowering_.kinds.is_affine_condition(condition, names)) return restrict(scope_, nest, condition);
+    const std::size_t before = scope_.diagnostics().count();
+    ValueLowering(lowering_, nest, "condition", "condition").lower(condition, ElementType::boolean);
+    if (scope_.diagnostics().count() == before && nest.known)
+      report(ErrorCode::unsupported, condition->where, "the condition `" + print(condition) + "` depends on data, which `if` statements cannot yet",
+             "write `value if condition else other` in the assignment");
+    Nest unknown = nest;
+    unknown.known = false;
+    return unknown;
+  }
+
+  /// The tensor assigned to, or null (reported).
+  const TensorSymbol* find_target(const ExpressionPtr& target, const Nest& nest) {
+    const auto* subscript = syntax::as<syntax::Subscript>(target);
+    const auto* name = syntax::as<syntax::Name>(subscript ? subscript->base : target);
+    if (name == nullptr) {
+      report(ErrorCode::invalid_write, target->where, "`" + print(target) + "` cannot be assigned to", "assign to a tensor or one of its elements");
+      return nullptr;
+    }
+    const TensorSymbol* symbol = scope_.find_tensor(name->name);
+    if (symbol != nullptr) {
+      if (symbol->tensor.role == TensorRole::in)
+        report(ErrorCode::invalid_write, target->where, "`" + name->name + "` is an input and cannot be written",
+               "declare the parameter as `out[...]` or `inout[...]`, or assign to a local");
+      return symbol;
+    }
+    if (find_iterator(nest.iterators, name->name) || scope_.is_size(name->name))
+      report(ErrorCode::invalid_write, target->where, "`" + name->name + "` is an index and cannot be written", "assign to a tensor or a local");
+    else if (subscript == nullptr)
+      report(ErrorCode::unknown_name, target->where, "nothing here is called `" + name->name + "`", "declare it with its type: `" + name->name + ": f32 = ...`");
+    else
+      scope_.report_unknown(name->name, target->where, nest.iterators);
+    return nullptr;
+  }
+
+  void lower_assign(const syntax::Assign& assign, const Nest& nest, std::vector<Tree::Branch>& out) {
+    const TensorSymbol* symbol = find_target(assign.target, nest);
+    if (symbol == nullptr) {
+      check_orphan(assign.value, nest);
+      return;
+    }
+    const std::optional<Subscripts> subscripts = read_subscripts(scope_, nest, *symbol, assign.target);
+    lower_write(*symbol, subscripts, assign, nest, out);
+  }
+
+  /// Reports what is wrong inside a value that has no target.
+  void check_orphan(const ExpressionPtr& value, const Nest& nest) {
+    std::vector<std::string> names;
+    for (const Iterator& iterator : nest.iterators) names.push_back(iterator.source_name);
+    const Kind kind = lowering_.kinds.of(value, names);
+    const ElementType type = kind.is_typed() ? kind.type : ElementType::f64;
+    if (kind.tag == KindTag::typed || kind.tag == KindTag::invalid) ValueLowering(lowering_, nest, "orphan", "orphan").lower(value, type);
+  }
+
+  void lower_write(const TensorSymbol& symbol, const std::optional<Subscripts>& subscripts, const syntax::Assign& assign, const Nest& nest,
+                   std::vector<Tree::Branch>& out) {
+    if (!subscripts) lowering_.statements.add_unknown_write(symbol.tensor.name);
+    const WholeReduction reduction = as_reduction(assign.value);
+    if (reduction.generator != nullptr && accumulates_directly(symbol, assign, reduction)) {
+      const ReductionTarget target{symbol, subscripts.value_or(Subscripts{}), assign.target->where, !assign.op.has_value()};
+      Nest place = nest;
+      place.known = nest.known && subscripts.has_value();
+      emit_reduction(lowering_, place, target, *reduction.generator, reduction.combine, out);
+      return;
+    }
+    lower_plain(symbol, subscripts, assign, nest, out);
+  }
+
+  /// True when the reduction may accumulate into the target itself.
+  bool accumulates_directly(const TensorSymbol& symbol, const syntax::Assign& assign, const WholeReduction& reduction) const {
+    for (const ExpressionPtr& argument : syntax::as<syntax::Call>(assign.value)->arguments)
+      if (syntax::mentions(argument, symbol.source_name)) return false;
+    if (!assign.op) return true;
+    const bool same = (*assign.op == BinaryOp::add && reduction.combine == Combine::sum) || (*assign.op == BinaryOp::mul && reduction.combine == Combine::prod);
+    return same && (lowering_.numerics.reassociate || !is_float(symbol.tensor.type));
+  }
+
+  void lower_plain(const TensorSymbol& symbol, const std::optional<Subscripts>& subscripts, const syntax::Assign& assign, const Nest& nest,
+                   std::vector<Tree::Branch>& out) {
+    const std::string name = scope_.names().statement(symbol.tensor.name);
+    const std::optional<Combine> combine = assign.op ? combine_of(*assign.op) : std::nullopt;
+    ValueLowering value(lowering_, nest, name, symbol.source_name);
+    ExprPtr body = value.lower(assign.op && !combine ? combined_value(assign) : assign.value, symbol.tensor.type);
+    if (assign.op && symbol.tensor.type == ElementType::boolean && combine) {
+      report(ErrorCode::type_mismatch, assign.op_where, "`" + op_name(*assign.op) + "=` is not defined for bool", "use `and`, `or` and `not`");
+      body = nullptr;
+    }
+    if (body && assign.op == BinaryOp::sub) body = make_expr(symbol.tensor.type, Unary{UnaryOp::negate, body});
+    if (!nest.known || !subscripts) return;
+    LoweredStatement statement = start_statement(nest, name, scope_.diagnostics().locate(assign.target->where));
+    statement.ir.write = {symbol.tensor.name, access_relation(scope_, nest, symbol, *subscripts, name), statement.ir.where};
+    statement.ir.combine = combine.value_or(Combine::assign);
+    statement.ir.body = body;
+    statement.ir.reads = value.reads();
+    statement.ir.indices = value.indices();
+    out.insert(out.end(), value.before().begin(), value.before().end());
+    if (lowering_.statements.add(scope_, std::move(statement))) out.push_back({{name}, Tree::leaf()});
+  }
+
+  /// `x op= e` as `x op e`, for operators that are no combine.
+  static ExpressionPtr combined_value(const syntax::Assign& assign) {
+    return syntax::make_expression(assign.target->where, syntax::Binary{*assign.op, assign.op_where, assign.target, assign.value});
+  }
+
+  void lower_declare(const syntax::Statement& statement, const syntax::Declare& declare, const Nest& nest, std::vector<Tree::Branch>& out) {
+    TensorSymbol symbol;
+    symbol.source_name = declare.name;
+    symbol.where = statement.where;
+    symbol.tensor.role = TensorRole::local;
+    symbol.tensor.where = scope_.diagnostics().locate(statement.where);
+    symbol.tensor.type = ElementType::f32;
+    symbol.known = false;
+    if (const std::optional<WrittenType> type = read_type(scope_, declare.type)) {
+      symbol.tensor.type = type->element;
+      for (const ExpressionPtr& extent : type->extents) symbol.extent_text.push_back(print(extent));
+      if (const auto extents = read_extents(scope_, *type)) {
+        symbol.known = extents_fit(*extents, *type);
+        symbol.tensor.shape = *extents;
+      }
+    }
+    expand_over(scope_, nest, symbol);
+    if (declare.value && symbol.rank() > 0) {
+      report(ErrorCode::unsupported, declare.value->where, "arrays cannot have an initial value", "assign to its elements in a loop");
+      check_orphan(declare.value, nest);
+    }
+    const TensorSymbol& declared = scope_.declare(std::move(symbol));
+    if (!declare.value || declared.rank() > 0) {
+      if (declare.value) lowering_.statements.add_unknown_write(declared.tensor.name);
+      return;
+    }
+    const ExpressionPtr target = syntax::make_expression(statement.where, syntax::Name{declare.name});
+    const std::optional<Subscripts> subscripts = read_subscripts(scope_, nest, declared, target);
+    lower_write(declared, subscripts, syntax::Assign{target, std::nullopt, statement.where, declare.value}, nest, out);
+  }
+
+  bool extents_fit(const std::vector<isl::pw_aff>& extents, const WrittenType& type) {
+    for (std::size_t i = 0; i < extents.size(); ++i) {
+      if (scope_.context().is_subset(extents[i].ge_set(extents[i].sub(extents[i])))) continue;
+      report(ErrorCode::shape_mismatch, type.extents[i]->where, "the extent " + print(type.extents[i]) + " can be negative for sizes that are allowed",
+             "correct the extent or the assumptions");
+      return false;
+    }
+    return true;
+  }
+
+  void check_evaluate(const syntax::Evaluate& evaluate, const Nest& nest) {
+    const auto* call = syntax::as<syntax::Call>(evaluate.expression);
+    const std::string name = call ? callee_name(*call) : "";
+    const syntax::Position where = evaluate.expression->where;
+    if (is_assume(evaluate.expression)) {
+      if (!nest.iterators.empty() || nesting_depth_of_blocks() > 0)
+        report(ErrorCode::unsupported, where, "`assume` inside a loop or an `if`", "state facts about sizes at the top level of the function");
+      return;
+    }
+    if (is_planned(name)) return report(ErrorCode::unsupported, where, "`" + name + "` is not supported yet", "remove the line");
+    static const std::vector<std::string> primitives = {"tile", "order", "promote", "pipeline", "parallel", "vectorize", "unroll", "atom", "schedule", "fuse"};
+    for (const std::string& primitive : primitives)
+      if (primitive == name)
+        return report(ErrorCode::syntax, where, "`" + name + "` belongs in a schedule", "write it in a function under `@schedule(program)`");
+    report(ErrorCode::syntax, where, "an expression alone does nothing", "assign its value, or remove the line");
+  }
+
+  std::size_t nesting_depth_of_blocks() const { return scope_.open_blocks() - 2; }
+
+  Lowering& lowering_;
+  Scope& scope_;
+};
+
+}  // namespace
+
+Tree::Branch lower_body(Lowering& lowering, const syntax::Block& body) {
+  Nest nest;
+  nest.domain = isl::set::universe(lowering.scope.set_space(0));
+  std::vector<Tree::Branch> pieces;
+  BlockLowering(lowering).lower_block(body, nest, pieces);
+  return in_sequence(std::move(pieces));
+}
+
+}  // namespace tileopt::tile_text

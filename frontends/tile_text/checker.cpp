@@ -1,0 +1,63 @@
+#include "frontends/tile_text/checker.h"
+
+#include "frontends/tile_text/block_lowering.h"
+#include "frontends/tile_text/initialised.h"
+#include "frontends/tile_text/printer.h"
+#include "frontends/tile_text/signature.h"
+
+namespace tileopt::tile_text {
+
+namespace {
+
+/// isl work that a function may cost; real programs need a small part of it.
+constexpr unsigned long most_operations = 20'000'000;
+
+Program build_program(isl::ctx ctx, const syntax::Function& function, Scope& scope, Lowering& lowering, const Tree& order) {
+  ProgramBuilder builder(ctx, function.name);
+  builder.file(scope.diagnostics().file()).text(print(function)).context(scope.context()).numerics(lowering.numerics).order(order);
+  for (const std::string& size : scope.sizes()) builder.parameter(size);
+  for (const TensorSymbol& symbol : scope.tensors())
+    if (symbol.tensor.role != TensorRole::local) builder.tensor(symbol.tensor);
+  std::set<std::string> used;
+  for (const LoweredStatement& statement : lowering.statements.all()) used.insert(statement.ir.write.tensor);
+  for (const TensorSymbol& symbol : scope.tensors())
+    if (symbol.tensor.role == TensorRole::local && used.count(symbol.tensor.name)) builder.tensor(symbol.tensor);
+  for (LoweredStatement& statement : lowering.statements.all()) builder.statement(std::move(statement.ir));
+  return builder.build();
+}
+
+std::optional<Program> check_within_quota(isl::ctx ctx, const syntax::Function& function, Diagnostics& diagnostics) {
+  const std::size_t errors = diagnostics.count();
+  const std::string reserved = reserved_function_reason(function.name);
+  if (!reserved.empty())
+    diagnostics.add(ErrorCode::duplicate_name, function.where, "`" + function.name + "` " + reserved, "choose another name for the function");
+  Scope scope(ctx, function, diagnostics);
+  const Numerics numerics = read_numerics(function, diagnostics);
+  read_signature(scope, function);
+  Kinds kinds(scope);
+  StatementList statements;
+  Lowering lowering{scope, kinds, statements, numerics};
+  const Tree::Branch whole = lower_body(lowering, function.body);
+  check_initialised(scope, statements, whole.tree);
+  if (diagnostics.count() > errors) return std::nullopt;
+  if (statements.all().empty()) {
+    diagnostics.add(ErrorCode::unsupported, function.where, "`" + function.name + "` has no statement that ever runs", "assign to an `out` or `inout` parameter");
+    return std::nullopt;
+  }
+  return build_program(ctx, function, scope, lowering, whole.tree);
+}
+
+}  // namespace
+
+std::optional<Program> check_function(isl::ctx ctx, const syntax::Function& function, Diagnostics& diagnostics) {
+  const poly::QuotaGuard guard(ctx, most_operations);
+  try {
+    return check_within_quota(ctx, function, diagnostics);
+  } catch (const isl::exception&) {
+    if (!poly::quota_exceeded(ctx)) throw;
+    diagnostics.add(ErrorCode::unsupported, function.where, "`" + function.name + "` is too complex to check", "split it into several functions, or simplify its conditions");
+    return std::nullopt;
+  }
+}
+
+}  // namespace tileopt::tile_text

@@ -1,0 +1,23 @@
+/// Reductions `sum(e for k in range(K))` -> an init statement and an accumulating statement.
+#pragma once
+
+#include "frontends/tile_text/value_lowering.h"
+
+namespace tileopt::tile_text {
+
+/// Where a reduction accumulates.
+struct ReductionTarget {
+  const TensorSymbol& symbol;
+  Subscripts subscripts;   ///< over the nest around the reduction
+  syntax::Position where;  ///< of the statement
+  bool init;               ///< false: accumulates onto what is there (`+=`)
+};
+
+/// Appends the branches `r_init` and `for k: r (+)= e` to `out`. False where an error was reported.
+bool emit_reduction(Lowering& lowering, const Nest& nest, const ReductionTarget& target, const syntax::Generator& generator, Combine combine,
+                    std::vector<Tree::Branch>& out);
+
+/// Gives a local one leading dimension per iterator around its declaration.
+void expand_over(const Scope& scope, const Nest& nest, TensorSymbol& symbol);
+
+}  // namespace tileopt::tile_text

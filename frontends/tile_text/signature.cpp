@@ -1,0 +1,229 @@
+#include "frontends/tile_text/signature.h"
+
+#include "frontends/tile_text/affine.h"
+#include "frontends/tile_text/kinds.h"
+#include "frontends/tile_text/printer.h"
+
+namespace tileopt::tile_text {
+
+using syntax::ExpressionPtr;
+
+namespace {
+
+/// `out[...]`, `inout[...]` or a plain type.
+struct WrittenParameter {
+  TensorRole role = TensorRole::in;
+  ExpressionPtr type;
+};
+
+std::string name_of(const ExpressionPtr& expression) {
+  const auto* name = syntax::as<syntax::Name>(expression);
+  return name ? name->name : "";
+}
+
+WrittenParameter read_role(const ExpressionPtr& expression) {
+  const auto* subscript = syntax::as<syntax::Subscript>(expression);
+  const std::string head = subscript ? name_of(subscript->base) : "";
+  if ((head == "out" || head == "inout") && subscript->indices.size() == 1)
+    return {head == "out" ? TensorRole::out : TensorRole::inout, subscript->indices.front()};
+  return {TensorRole::in, expression};
+}
+
+bool is_size_type(const ExpressionPtr& type) { return name_of(type) == "size"; }
+
+/// Names in extents are sizes, in the order of their first use.
+void collect_sizes(Scope& scope, const syntax::Function& function, const ExpressionPtr& expression) {
+  if (const auto* name = syntax::as<syntax::Name>(expression)) {
+    for (const syntax::Parameter& parameter : function.parameters)
+      if (parameter.name == name->name && !is_size_type(parameter.type)) return;
+    scope.add_size(name->name, expression->where);
+    return;
+  }
+  if (const auto* call = syntax::as<syntax::Call>(expression)) {
+    for (const ExpressionPtr& argument : call->arguments) collect_sizes(scope, function, argument);
+    return;
+  }
+  if (syntax::as<syntax::Subscript>(expression)) return;
+  for (const ExpressionPtr& child : syntax::children(*expression)) collect_sizes(scope, function, child);
+}
+
+void collect_sizes(Scope& scope, const syntax::Function& function) {
+  for (const syntax::Parameter& parameter : function.parameters) {
+    const WrittenParameter written = read_role(parameter.type);
+    if (is_size_type(written.type)) scope.add_size(parameter.name, parameter.where);
+    const auto* subscript = syntax::as<syntax::Subscript>(written.type);
+    if (subscript == nullptr || !parse_type(name_of(subscript->base))) continue;
+    for (const ExpressionPtr& extent : subscript->indices) collect_sizes(scope, function, extent);
+  }
+}
+
+isl::set not_negative(const isl::pw_aff& value) { return value.ge_set(value.sub(value)); }
+
+/// Extents of locals over sizes alone, wherever they are declared: they bound the sizes as those of parameters do.
+void collect_local_extents(Scope& scope, const syntax::Block& block, isl::set& context);
+
+struct LocalExtents {
+  Scope& scope;
+  isl::set& context;
+
+  void operator()(const syntax::For& n) const { collect_local_extents(scope, n.body, context); }
+  void operator()(const syntax::If& n) const {
+    for (const syntax::If::Arm& arm : n.arms) collect_local_extents(scope, arm.body, context);
+    if (n.otherwise) collect_local_extents(scope, *n.otherwise, context);
+  }
+  void operator()(const syntax::Declare& n) const {
+    const auto* subscript = syntax::as<syntax::Subscript>(n.type);
+    if (subscript == nullptr || !parse_type(name_of(subscript->base))) return;
+    for (const ExpressionPtr& extent : subscript->indices) {
+      if (!over_sizes(extent)) continue;
+      AffineReader reader(scope, "an extent");
+      if (const std::optional<isl::pw_aff> value = reader.value(extent)) {
+        const isl::set narrowed = context.intersect(not_negative(*value));
+        if (!narrowed.is_empty()) context = narrowed;
+      }
+    }
+  }
+  void operator()(const syntax::Assign&) const {}
+  void operator()(const syntax::Evaluate&) const {}
+  void operator()(const syntax::Pass&) const {}
+
+ private:
+  bool over_sizes(const ExpressionPtr& expression) const {
+    if (const auto* name = syntax::as<syntax::Name>(expression)) return scope.is_size(name->name);
+    if (!syntax::as<syntax::IntegerLiteral>(expression) && !syntax::as<syntax::Binary>(expression) && !syntax::as<syntax::Unary>(expression)) return false;
+    for (const ExpressionPtr& child : syntax::children(*expression))
+      if (!over_sizes(child)) return false;
+    return true;
+  }
+};
+
+void collect_local_extents(Scope& scope, const syntax::Block& block, isl::set& context) {
+  for (const syntax::StatementPtr& statement : block) std::visit(LocalExtents{scope, context}, statement->node);
+}
+
+void read_assumes(Scope& scope, const syntax::Function& function, isl::set& context) {
+  Diagnostics& diagnostics = scope.diagnostics();
+  for (const syntax::StatementPtr& statement : function.body) {
+    const auto* evaluate = std::get_if<syntax::Evaluate>(&statement->node);
+    if (evaluate == nullptr || !is_assume(evaluate->expression)) continue;
+    const auto* call = syntax::as<syntax::Call>(evaluate->expression);
+    if (call->arguments.size() != 1 || !call->keywords.empty()) {
+      diagnostics.add(ErrorCode::type_mismatch, statement->where, "`assume` takes one condition", "write `assume(N >= 1)`");
+      continue;
+    }
+    AffineReader reader(scope, "an assumption");
+    const std::optional<isl::set> holds = reader.condition(call->arguments.front());
+    if (!holds) continue;
+    const isl::set narrowed = context.intersect(*holds).coalesce();
+    if (narrowed.is_empty())
+      diagnostics.add(ErrorCode::contradictory_assume, statement->where, "no sizes satisfy this and what is known before it",
+                      "remove or correct one of the assumptions; sizes and extents are never negative");
+    else
+      context = narrowed;
+  }
+}
+
+void declare_parameter(Scope& scope, const syntax::Parameter& parameter, isl::set& context) {
+  const WrittenParameter written = read_role(parameter.type);
+  if (is_size_type(written.type)) {
+    if (written.role != TensorRole::in)
+      scope.diagnostics().add(ErrorCode::invalid_write, parameter.type->where, "a size cannot be written", "write `" + parameter.name + ": size`");
+    return;
+  }
+  TensorSymbol symbol;
+  symbol.source_name = parameter.name;
+  symbol.where = parameter.where;
+  symbol.known = false;
+  symbol.tensor.role = written.role;
+  symbol.tensor.where = scope.diagnostics().locate(parameter.where);
+  symbol.tensor.type = ElementType::f32;
+  if (const std::optional<WrittenType> type = read_type(scope, written.type)) {
+    symbol.tensor.type = type->element;
+    for (const ExpressionPtr& extent : type->extents) symbol.extent_text.push_back(print(extent));
+    if (const auto extents = read_extents(scope, *type)) {
+      symbol.known = true;
+      symbol.tensor.shape = *extents;
+      for (const isl::pw_aff& extent : *extents) context = context.intersect(not_negative(extent));
+    }
+  }
+  scope.declare(std::move(symbol));
+}
+
+}  // namespace
+
+std::optional<WrittenType> read_type(Scope& scope, const ExpressionPtr& expression) {
+  Diagnostics& diagnostics = scope.diagnostics();
+  WrittenType type;
+  ExpressionPtr head = expression;
+  if (const auto* subscript = syntax::as<syntax::Subscript>(expression)) {
+    head = subscript->base;
+    type.extents = subscript->indices;
+  }
+  const std::string name = name_of(head);
+  if (const std::optional<ElementType> element = parse_type(name)) {
+    type.element = *element;
+    return type;
+  }
+  const std::string hint = "use f64, f32, f16, bf16, i64 ... i8, u64 ... u8 or bool, e.g. `f32[M, N]`";
+  if (name == "out" || name == "inout")
+    diagnostics.add(ErrorCode::type_mismatch, head->where, "`" + name + "` belongs around the type of a parameter", "write `" + name + "[f32[M, N]]`");
+  else if (is_planned_type(name) || is_planned(name))
+    diagnostics.add(ErrorCode::unsupported, head->where, "the type `" + name + "` is not supported yet", hint);
+  else if (name == "size")
+    diagnostics.add(ErrorCode::type_mismatch, head->where, "only parameters can be sizes", "make it a parameter: `name: size`");
+  else if (name.empty())
+    diagnostics.add(ErrorCode::type_mismatch, head->where, "`" + print(head) + "` is no type", hint);
+  else
+    diagnostics.add(ErrorCode::unknown_name, head->where, "there is no type `" + name + "`", hint);
+  return std::nullopt;
+}
+
+std::optional<std::vector<isl::pw_aff>> read_extents(Scope& scope, const WrittenType& type) {
+  std::vector<isl::pw_aff> extents;
+  bool fine = true;
+  for (const ExpressionPtr& extent : type.extents) {
+    AffineReader reader(scope, "an extent");
+    const std::optional<isl::pw_aff> value = reader.value(extent);
+    fine = fine && value;
+    if (!value) continue;
+    if (value->ge_set(value->sub(*value)).is_empty()) {
+      scope.diagnostics().add(ErrorCode::shape_mismatch, extent->where, "the extent " + print(extent) + " is negative", "use an extent of at least 0");
+      fine = false;
+    }
+    extents.push_back(*value);
+  }
+  if (!fine) return std::nullopt;
+  return extents;
+}
+
+void read_signature(Scope& scope, const syntax::Function& function) {
+  collect_sizes(scope, function);
+  isl::set context = isl::set::universe(scope.params_space());
+  for (std::size_t i = 0; i < scope.sizes().size(); ++i)
+    context = isl::manage(isl_set_lower_bound_si(context.release(), isl_dim_param, static_cast<unsigned>(i), 0));
+  scope.set_context(context);
+  for (std::size_t i = 0; i < function.parameters.size(); ++i) {
+    const syntax::Parameter& parameter = function.parameters[i];
+    for (std::size_t j = 0; j < i; ++j) {
+      if (function.parameters[j].name != parameter.name || !is_size_type(parameter.type)) continue;
+      scope.diagnostics().add(ErrorCode::duplicate_name, parameter.where, "two parameters are called `" + parameter.name + "`", "choose another name for one of them");
+    }
+    declare_parameter(scope, parameter, context);
+  }
+  if (context.is_empty()) {
+    scope.diagnostics().add(ErrorCode::shape_mismatch, function.where, "no sizes make every extent of the parameters non-negative", "correct the extents");
+    return;
+  }
+  scope.set_context(context);
+  read_assumes(scope, function, context);
+  scope.set_context(context);
+  collect_local_extents(scope, function.body, context);
+  scope.set_context(context);
+}
+
+bool is_assume(const ExpressionPtr& expression) {
+  const auto* call = syntax::as<syntax::Call>(expression);
+  return call != nullptr && callee_name(*call) == "assume";
+}
+
+}  // namespace tileopt::tile_text

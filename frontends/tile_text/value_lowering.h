@@ -1,0 +1,70 @@
+/// Value expressions -> typed bodies, with the reads and index values they use.
+#pragma once
+
+#include "frontends/tile_text/access.h"
+#include "frontends/tile_text/kinds.h"
+#include "frontends/tile_text/statement_list.h"
+
+namespace tileopt::tile_text {
+
+/// What lowering one function shares.
+struct Lowering {
+  Scope& scope;
+  Kinds& kinds;
+  StatementList& statements;
+  Numerics numerics;
+};
+
+/// Lowers the right side of one statement. Inline reductions become statements of their own, placed in `before`.
+class ValueLowering {
+ public:
+  /// `target`: source name that inline reductions are called after.
+  ValueLowering(Lowering& lowering, const Nest& nest, std::string statement, std::string target)
+      : lowering_(lowering), nest_(nest), statement_(std::move(statement)), target_(std::move(target)) {}
+
+  /// The expression as a value of type `wanted`; null where an error was reported.
+  ExprPtr lower(const syntax::ExpressionPtr& expression, ElementType wanted);
+  /// A read of `symbol` at subscripts valid on the current nest.
+  ExprPtr read(const TensorSymbol& symbol, const Subscripts& subscripts, syntax::Position where);
+
+  const std::vector<Access>& reads() const { return reads_; }
+  const std::vector<isl::pw_aff>& indices() const { return indices_; }
+  std::vector<Tree::Branch>& before() { return before_; }
+
+ private:
+  ExprPtr lower_typed(const syntax::ExpressionPtr& expression, ElementType type);
+  ExprPtr lower_literal(const syntax::ExpressionPtr& expression, std::uint64_t value, bool negative, ElementType type);
+  ExprPtr lower_real(const syntax::ExpressionPtr& expression, double value, ElementType type);
+  ExprPtr lower_index(const syntax::ExpressionPtr& expression);
+  ExprPtr lower_access(const syntax::ExpressionPtr& expression, const syntax::ExpressionPtr& base);
+  ExprPtr lower_unary(const syntax::ExpressionPtr& expression, const syntax::Unary& unary, ElementType type);
+  ExprPtr lower_binary(const syntax::Binary& binary, ElementType type);
+  ExprPtr lower_logical(const syntax::Binary& binary);
+  ExprPtr lower_comparison(const syntax::Comparison& comparison);
+  ExprPtr lower_link(const syntax::ExpressionPtr& left, const syntax::ComparisonLink& link);
+  ExprPtr lower_conditional(const syntax::Conditional& conditional, ElementType type);
+  ExprPtr lower_branch(const Nest& nest, const syntax::ExpressionPtr& expression, ElementType type);
+  ExprPtr lower_call(const syntax::ExpressionPtr& expression, const syntax::Call& call, ElementType type);
+  ExprPtr lower_cast(const syntax::ExpressionPtr& expression, const syntax::Call& call, ElementType type);
+  ExprPtr lower_function(const syntax::ExpressionPtr& expression, const syntax::Call& call, Function function, ElementType type);
+  ExprPtr lower_extremum(const syntax::Call& call, BinaryOp op, ElementType type);
+  ExprPtr lower_reduction(const syntax::ExpressionPtr& expression, const syntax::Call& call, Combine combine, ElementType type);
+  ExprPtr reject_call(const syntax::ExpressionPtr& expression, const syntax::Call& call);
+
+  /// The type to read an operand in, so that one error does not cause others.
+  ElementType operand_type(Kind operand, bool sibling_invalid, ElementType type) const;
+  bool check_operator(BinaryOp op, syntax::Position where, ElementType type);
+  void report_mixed(const syntax::ExpressionPtr& left, const syntax::ExpressionPtr& right, const std::string& op, syntax::Position where);
+  Kind kind(const syntax::ExpressionPtr& expression) const;
+  std::vector<std::string> iterator_names() const;
+  ExprPtr reject(ErrorCode code, syntax::Position where, const std::string& message, const std::string& hint);
+
+  Lowering& lowering_;
+  Nest nest_;  ///< its domain narrows inside the branches of affine conditions
+  std::string statement_, target_;
+  std::vector<Access> reads_;
+  std::vector<isl::pw_aff> indices_;
+  std::vector<Tree::Branch> before_;
+};
+
+}  // namespace tileopt::tile_text
