@@ -29,8 +29,8 @@ std::int64_t parse_size(const std::string& name, const std::string& digits, cons
 std::vector<std::string> backend_names() { return {"openmp"}; }
 
 const Backend& find_backend(const std::string& name) {
-  static const OpenmpBackend openmp;
-  if (name == openmp.name()) return openmp;
+  static const std::unique_ptr<Backend> openmp = make_openmp_backend();
+  if (name == openmp->name()) return *openmp;
   reject(ErrorCode::invalid_option, "unknown backend `" + name + "`", "backends: " + join(backend_names(), ", "));
 }
 

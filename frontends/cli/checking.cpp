@@ -1,0 +1,74 @@
+#include "frontends/cli/checking.h"
+
+#include <iomanip>
+#include <sstream>
+
+#include "interpreter/interpreter.h"
+
+namespace tileopt::cli {
+
+namespace {
+
+constexpr double timeout_seconds = 120;
+constexpr std::size_t shown_deviations = 3;
+
+std::string fill_name(Fill fill) {
+  switch (fill) {
+    case Fill::uniform: return "random arguments";
+    case Fill::integers: return "integer arguments";
+  }
+  return "?";
+}
+
+std::string end_text(const IsolatedRun& run) {
+  switch (run.end) {
+    case IsolatedRun::End::done: return "";
+    case IsolatedRun::End::refused: return "the kernel refused valid arguments with code " + std::to_string(run.code);
+    case IsolatedRun::End::crashed: return "the kernel crashed with signal " + std::to_string(run.code);
+    case IsolatedRun::End::hung: return "the kernel did not return in " + std::to_string(static_cast<int>(timeout_seconds)) + " s";
+    case IsolatedRun::End::overrun: return "the kernel wrote outside its arrays";
+  }
+  return "?";
+}
+
+/// "" where the run agrees with the interpreter.
+std::string run_once(const Program& program, const CompiledKernel& kernel, const Sizes& sizes, std::uint64_t seed, Fill fill) {
+  const Arrays arguments = make_arguments(program, sizes, seed, fill);
+  const InterpreterResult reference = interpret(program, sizes, arguments);
+  Arrays results = arguments;
+  const IsolatedRun run = kernel.run_isolated(sizes, results, timeout_seconds);
+  if (run.end != IsolatedRun::End::done) return end_text(run) + (run.detail.empty() ? "" : ": " + run.detail);
+  std::int64_t count = 0;
+  const std::vector<Deviation> deviations = compare(program, reference, arguments, results, shown_deviations, &count);
+  if (count == 0) return "";
+  std::string text = std::to_string(count) + " elements deviate from the interpreter";
+  for (const Deviation& deviation : deviations) text += "; " + deviation.text();
+  return text;
+}
+
+}  // namespace
+
+SizeSpread check_spread() { return {{0, 1, 2, 3, 7, 31, 33, 64, 100}}; }
+
+std::string CheckReport::text() const {
+  if (!failure.empty()) return failure;
+  return "agrees with the interpreter in " + std::to_string(runs) + " runs at " + std::to_string(sizes.size()) +
+         (sizes.size() == 1 ? " size vector" : " size vectors");
+}
+
+CheckReport check_kernel(const Program& program, const CompiledKernel& kernel, const std::vector<Sizes>& sizes, std::uint64_t seed) {
+  CheckReport report;
+  for (const Sizes& vector : sizes) {
+    report.sizes.push_back(vector);
+    for (const Fill fill : {Fill::uniform, Fill::integers}) {
+      ++report.runs;
+      const std::string failure = run_once(program, kernel, vector, seed, fill);
+      if (failure.empty()) continue;
+      report.failure = "at " + sizes_text(vector) + ", " + fill_name(fill) + " of seed " + std::to_string(seed) + ": " + failure;
+      return report;
+    }
+  }
+  return report;
+}
+
+}  // namespace tileopt::cli
