@@ -240,6 +240,19 @@ isl_aff* dim_value(const StatementSpace& statement, const std::string& dim) {
   return isl_aff_var_on_domain(space, isl_dim_set, dim_position(statement, dim));
 }
 
+/// Bands above a promotion stay whole: peeling them would copy the packed nest once for every statement that joins or leaves.
+bool allocates_below(const Tree& tree) {
+  switch (tree.kind()) {
+    case Tree::Kind::leaf: return false;
+    case Tree::Kind::allocate: return true;
+    case Tree::Kind::band:
+    case Tree::Kind::nested: return allocates_below(tree.child());
+    case Tree::Kind::sequence:
+      return std::any_of(tree.branches().begin(), tree.branches().end(), [](const Tree::Branch& b) { return allocates_below(b.tree); });
+  }
+  return false;
+}
+
 /// Inserts `tree` at a node whose active statements are `active`.
 class ScheduleEmitter {
  public:
@@ -261,6 +274,8 @@ class ScheduleEmitter {
       case Tree::Kind::leaf: return node;
       case Tree::Kind::band:
         node = node.insert_partial_schedule(member(tree.dim(), active));
+        if (allocates_below(tree.child()))
+          node = isl::manage(isl_schedule_node_band_member_set_ast_loop_type(node.release(), 0, isl_ast_loop_atomic));
         return insert(node.child(0), tree.child(), active).parent();
       case Tree::Kind::allocate:
         node = insert_mark(node, "allocate:" + join(tree.arrays(), ","));

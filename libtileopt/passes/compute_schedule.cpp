@@ -123,7 +123,16 @@ class ProposalReader {
     space = isl_space_add_dims(space, isl_dim_out, 1);
     const isl::pw_aff piece = isl::manage(isl_union_pw_aff_extract_pw_aff(value.get(), space));
     TILEOPT_CHECK(isl_pw_aff_n_piece(piece.get()) == 1, "a scheduler member is piecewise: " + poly::to_text(piece));
-    return isl::manage(isl_pw_aff_as_aff(piece.copy()));
+    isl_aff* value_here = nullptr;
+    isl_pw_aff_foreach_piece(
+        piece.get(),
+        [](isl_set* set, isl_aff* aff, void* user) {
+          isl_set_free(set);
+          *static_cast<isl_aff**>(user) = aff;
+          return isl_stat_ok;
+        },
+        &value_here);
+    return isl::manage(value_here);
   }
   /// The iterator that the member is in every statement that has it (up to sign and shift), else m, m_2, ...
   std::string unique_name(const Member& member) {

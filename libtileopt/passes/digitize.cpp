@@ -42,6 +42,26 @@ isl::map digits_to_members(isl::ctx ctx, const std::string& statement, const std
   return isl::manage(map);
 }
 
+/// Where a member has a constant least value, says so of its most significant digit too: isl does not tighten
+/// 1024 jc + 16 jr + jj >= 0 to jc >= 0 by itself, and every later set would carry the mixed constraint.
+isl::map bound_leading_digits(const isl::map& digits_to_members, const isl::set& values, const std::vector<std::string>& members,
+                              const KernelPlan& plan) {
+  isl_map* bounded = digits_to_members.copy();
+  unsigned position = 0;
+  for (std::size_t m = 0; m < members.size(); ++m) {
+    const auto found = std::find_if(plan.digits.begin(), plan.digits.end(), [&](const auto& d) { return d.first == members[m]; });
+    long weight = 1;
+    for (const Digit& d : found->second) weight *= std::max(d.radix, 1L);
+    const isl::val least = isl::manage(isl_set_dim_min_val(values.copy(), static_cast<int>(m)));
+    if (least.is_int()) {
+      const isl::val digit = isl::manage(isl_val_floor(isl_val_div(least.copy(), isl_val_int_from_si(bounded == nullptr ? nullptr : isl_map_get_ctx(bounded), weight))));
+      bounded = isl_map_lower_bound_val(bounded, isl_dim_in, position, digit.copy());
+    }
+    position += static_cast<unsigned>(found->second.size());
+  }
+  return isl::manage(bounded);
+}
+
 /// Table-wide checks; "" when sound.
 std::string check_digit_table(const KernelPlan& plan, const Machine& machine) {
   std::set<std::string> names;
@@ -111,7 +131,9 @@ Candidate<DigitSchedule> DigitSchedule::create(Schedule schedule, const Machine&
     space.name = name;
     const isl::map to_members = digits_to_members(ctx, name, members, plan, space.dims);
     const isl::set domain = kernel.program().statement(name).domain.intersect_params(kernel.program().context());
-    space.to_program = to_members.apply_range(result.schedule_.member_map(name).reverse()).intersect_range(domain);
+    const isl::set values = domain.apply(result.schedule_.member_map(name));
+    const isl::map bounded = bound_leading_digits(to_members, values, members, plan);
+    space.to_program = bounded.apply_range(result.schedule_.member_map(name).reverse()).intersect_range(domain);
     space.domain = space.to_program.domain();
     for (const std::string& dim : path_dims(plan.tree, name))
       if (!contains(space.dims, dim)) return refuse("pin", "tree", "digit " + dim + " is above statement " + name + ", none of whose members has it");

@@ -46,7 +46,16 @@ isl::pw_multi_aff instance_function(const StatementSpace& statement) { return po
 
 std::optional<isl::pw_multi_aff> extend_function(const isl::pw_multi_aff& function) {
   if (isl_pw_multi_aff_n_piece(function.get()) != 1) return std::nullopt;
-  return isl::manage(isl_pw_multi_aff_from_multi_aff(isl_pw_multi_aff_as_multi_aff(function.copy())));
+  isl_multi_aff* piece = nullptr;
+  isl_pw_multi_aff_foreach_piece(
+      function.get(),
+      [](isl_set* set, isl_multi_aff* value, void* user) {
+        isl_set_free(set);
+        *static_cast<isl_multi_aff**>(user) = value;
+        return isl_stat_ok;
+      },
+      &piece);
+  return isl::manage(isl_pw_multi_aff_from_multi_aff(piece));
 }
 
 std::optional<std::vector<std::vector<long>>> constant_steps(const isl::pw_multi_aff& function, const std::vector<std::string>& dims,
@@ -88,28 +97,130 @@ isl::set fill_box(const isl::set& set, const std::vector<std::string>& dims, con
   return isl::manage(filled);
 }
 
+namespace {
+/// Upper bounds of the box dimensions read off the constraints of one basic set.
+struct BoxBounds {
+  std::vector<std::vector<isl::aff>> upper;  ///< per box dimension: extents { X[dims] -> [(bound + 1)] }, constants left out
+  std::vector<long> constant;                ///< per box dimension: the least constant extent, 0 = none
+};
+
+/// Nothing where a constraint mixes box dimensions, or a lower bound is not 0.
+std::optional<BoxBounds> read_bounds(const isl::basic_set& points, const std::vector<unsigned>& positions) {
+  BoxBounds bounds;
+  bounds.upper.resize(positions.size());
+  bounds.constant.assign(positions.size(), 0);
+  const isl::basic_set simple = isl::manage(isl_basic_set_remove_redundancies(points.copy()));
+  isl_constraint_list* list = isl_basic_set_get_constraint_list(simple.get());
+  const int count = isl_constraint_list_n_constraint(list);
+  bool fits = true;
+  for (int c = 0; c < count && fits; ++c) {
+    isl_constraint* constraint = isl_constraint_list_get_constraint(list, c);
+    const isl::aff value = isl::manage(isl_constraint_get_aff(constraint));
+    const bool equality = isl_constraint_is_equality(constraint) == isl_bool_true;
+    isl_constraint_free(constraint);
+    int box_dim = -1;
+    for (std::size_t d = 0; d < positions.size(); ++d) {
+      if (isl_aff_involves_dims(value.get(), isl_dim_in, positions[d], 1) != isl_bool_true) continue;
+      if (box_dim >= 0 || equality) fits = false;
+      box_dim = static_cast<int>(d);
+    }
+    if (box_dim < 0 || !fits) continue;
+    const auto d = static_cast<std::size_t>(box_dim);
+    const std::optional<long> weight = coefficient(value, positions[d]);
+    if (!weight || (*weight != 1 && *weight != -1)) {
+      fits = false;
+      continue;
+    }
+    const isl::aff rest = isl::manage(isl_aff_set_coefficient_si(value.copy(), isl_dim_in, static_cast<int>(positions[d]), 0));
+    const bool is_constant = isl_aff_is_cst(rest.get()) == isl_bool_true;
+    if (*weight == 1) {  // b + rest >= 0
+      fits = is_constant && isl::manage(isl_aff_get_constant_val(rest.get())).is_zero();
+      continue;
+    }
+    const isl::aff extent = isl::manage(isl_aff_add_constant_si(rest.copy(), 1));  // b <= rest
+    if (!is_constant) {
+      bounds.upper[d].push_back(extent);
+      continue;
+    }
+    const long value_here = isl::manage(isl_aff_get_constant_val(extent.get())).num_si();
+    bounds.constant[d] = bounds.constant[d] == 0 ? value_here : std::min(bounds.constant[d], value_here);
+  }
+  isl_constraint_list_free(list);
+  if (!fits) return std::nullopt;
+  return bounds;
+}
+
+/// Extents from the constraints, where every basic set bounds the box alike.
+std::optional<std::vector<isl::pw_aff>> plain_extents(const isl::set& points, const std::vector<std::string>& dims,
+                                                      const std::vector<FittedSchedule::BoxDigit>& box, const isl::map& to_outer) {
+  std::vector<unsigned> positions;
+  for (const FittedSchedule::BoxDigit& digit : box) positions.push_back(position_of(dims, digit.name));
+  std::vector<isl::basic_set> parts;
+  points.foreach_basic_set([&](isl::basic_set b) { parts.push_back(b); });
+  std::optional<BoxBounds> common;
+  for (const isl::basic_set& part : parts) {
+    std::optional<BoxBounds> bounds = read_bounds(part, positions);
+    if (!bounds) return std::nullopt;
+    if (common) {
+      if (common->constant != bounds->constant) return std::nullopt;
+      for (std::size_t d = 0; d < box.size(); ++d) {
+        if (common->upper[d].size() != bounds->upper[d].size()) return std::nullopt;
+        for (std::size_t i = 0; i < bounds->upper[d].size(); ++i)
+          if (isl_aff_plain_is_equal(common->upper[d][i].get(), bounds->upper[d][i].get()) != isl_bool_true) return std::nullopt;
+      }
+    }
+    common = std::move(bounds);
+  }
+  if (!common) return std::nullopt;
+  // { outer -> X[outer, box = 0] }: the bounds do not depend on the box.
+  isl_map* corner = to_outer.reverse().release();
+  for (unsigned position : positions) corner = isl_map_fix_si(corner, isl_dim_out, position, 0);
+  const isl::pw_multi_aff embed = *extend_function(poly::as_function(isl::manage(corner)));
+  std::vector<isl::pw_aff> extents;
+  for (std::size_t d = 0; d < box.size(); ++d) {
+    std::vector<isl::aff> bounds = common->upper[d];
+    std::optional<isl::pw_aff> extent;
+    isl_local_space* space = isl_local_space_from_space(isl_space_range(isl_map_get_space(to_outer.get())));
+    const isl::pw_aff constant =
+        isl::manage(isl_pw_aff_from_aff(isl_aff_val_on_domain(space, isl_val_int_from_si(points.ctx().get(), common->constant[d]))));
+    for (const isl::aff& bound : bounds) {
+      const isl::pw_aff here = isl::manage(isl_pw_aff_pullback_pw_multi_aff(isl_pw_aff_from_aff(bound.copy()), embed.copy()));
+      extent = extent ? isl::manage(isl_pw_aff_min(extent->copy(), here.copy())) : here;
+    }
+    if (common->constant[d] != 0 && (common->constant[d] < box[d].radix || !extent))
+      extent = extent ? isl::manage(isl_pw_aff_min(extent->copy(), constant.copy())) : constant;
+    if (!extent) return std::nullopt;
+    extents.push_back(*extent);
+  }
+  return extents;
+}
+}  // namespace
+
 std::optional<std::vector<isl::pw_aff>> box_extents(const isl::set& points, const std::vector<std::string>& dims,
-                                                    const std::vector<std::string>& box, const std::string& outer_name) {
-  std::vector<std::string> outer;
+                                                    const std::vector<FittedSchedule::BoxDigit>& box_digits, const std::string& outer_name) {
+  std::vector<std::string> box, outer;
+  for (const FittedSchedule::BoxDigit& digit : box_digits) box.push_back(digit.name);
   for (const std::string& dim : dims)
     if (!contains(box, dim)) outer.push_back(dim);
-  const isl::map to_outer = keep_dims(points.space(), dims, outer, outer_name).intersect_domain(points);
+  const isl::map all_to_outer = keep_dims(points.space(), dims, outer, outer_name);
+  if (auto plain = plain_extents(points, dims, box_digits, all_to_outer)) return plain;
+  const isl::map to_outer = all_to_outer.intersect_domain(points);
   std::vector<isl::pw_aff> extents;
-  isl::set rebuilt = to_outer.reverse().range();  // the points themselves, to be compared with the box of the extents
-  isl::map box_map = keep_dims(points.space(), dims, outer, outer_name).intersect_range(to_outer.range());
+  isl::map box_map = all_to_outer.intersect_range(to_outer.range());
+  const isl::pw_multi_aff outer_of = poly::as_function(all_to_outer);
   for (const std::string& digit : box) {
-    const isl::map value = to_outer.reverse().apply_range(keep_dims(points.space(), dims, {digit}, ""));  // { outer -> [digit] }
-    isl::pw_multi_aff last = isl::manage(isl_map_lexmax_pw_multi_aff(value.copy())).coalesce();
-    isl::pw_aff extent = isl::manage(isl_pw_multi_aff_get_pw_aff(last.get(), 0)).add_constant(isl::val::one(points.ctx()));
-    extents.push_back(extent.coalesce());
+    const isl::map digit_map = keep_dims(points.space(), dims, {digit}, "");
+    const isl::map value = to_outer.reverse().apply_range(digit_map);  // { outer -> [digit] }
+    const isl::pw_multi_aff last = isl::manage(isl_map_lexmax_pw_multi_aff(value.copy())).coalesce();
+    const isl::pw_aff extent = isl::manage(isl_pw_multi_aff_get_pw_aff(last.get(), 0)).add_constant(isl::val::one(points.ctx())).coalesce();
+    extents.push_back(extent);
     // 0 <= b < extent(outer)
-    isl::pw_aff digit_value = isl::manage(isl_pw_multi_aff_get_pw_aff(poly::as_function(keep_dims(points.space(), dims, {digit}, "")).get(), 0));
-    const isl::pw_multi_aff outer_of = poly::as_function(keep_dims(points.space(), dims, outer, outer_name));
+    const isl::pw_aff digit_value = isl::manage(isl_pw_multi_aff_get_pw_aff(poly::as_function(digit_map).get(), 0));
     const isl::pw_aff extent_here = isl::manage(isl_pw_aff_pullback_pw_multi_aff(extent.copy(), outer_of.copy()));
     const isl::pw_aff zero = isl::manage(isl_pw_aff_zero_on_domain(isl_local_space_from_space(isl_set_get_space(points.get()))));
     box_map = box_map.intersect_domain(digit_value.lt_set(extent_here).intersect(digit_value.ge_set(zero)));
   }
-  if (!box_map.domain().is_equal(rebuilt)) return std::nullopt;
+  if (!box_map.domain().is_equal(points)) return std::nullopt;
   return extents;
 }
 

@@ -19,10 +19,10 @@ std::optional<isl::pw_multi_aff> extend_function(const isl::pw_multi_aff& functi
 std::optional<std::vector<std::vector<long>>> constant_steps(const isl::pw_multi_aff& function, const std::vector<std::string>& dims,
                                                              const std::vector<std::string>& box);
 
-/// Points left along every box dimension: { out[outer] -> [(extent)] }, when `points` is { 0 <= b_d < extent_d } for every
-/// outer point; nullopt where it is no such box. `points`: { X[dims] }; the outer dimensions are those not in `box`.
+/// Points left along every box dimension: { out[outer] -> [(extent)] }, when `points` is { 0 <= b_d < min(extent_d, radix_d) }
+/// for every outer point; nullopt where it is no such box. `points`: { X[dims] }; the outer dimensions are those not in `box`.
 std::optional<std::vector<isl::pw_aff>> box_extents(const isl::set& points, const std::vector<std::string>& dims,
-                                                    const std::vector<std::string>& box, const std::string& outer_name);
+                                                    const std::vector<FittedSchedule::BoxDigit>& box, const std::string& outer_name);
 
 /// { from[dims] -> to[kept] }, a projection by dimension names.
 isl::map keep_dims(const isl::space& from, const std::vector<std::string>& dims, const std::vector<std::string>& kept, const std::string& to);

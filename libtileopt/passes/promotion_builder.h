@@ -51,7 +51,6 @@ class PromotionBuilder {
   Candidate<PromotedSchedule> build();
 
  private:
-  struct CopyPoints;
   std::optional<Infeasible> prepare_statements();
   std::optional<Infeasible> apply(const Promotion& promotion);
   std::optional<Infeasible> check_request(const Promotion& promotion) const;
@@ -68,6 +67,7 @@ class PromotionBuilder {
   std::optional<Infeasible> check_capacity() const;
   Infeasible refuse(const std::string& code, const std::string& entry, const std::string& reason) const;
   std::string promotion_entry(const Promotion& promotion) const { return "promotions[" + promotion.array + "]"; }
+  std::optional<long> least_value(const Scope& scope, const std::string& dim);
   DigitStatement* find(const std::string& name);
   const Array* find_array(const std::string& name) const;
   LeafAccess leaf_access(const DigitAccess& access, const DigitStatement& statement, const isl::pw_multi_aff& embed, bool& constant) const;

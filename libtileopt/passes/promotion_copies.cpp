@@ -136,9 +136,13 @@ std::optional<Infeasible> PromotionBuilder::add_copy(const Promotion& promotion,
     bounds = isl_set_lower_bound_si(bounds, isl_dim_set, static_cast<unsigned>(first + i), 0);
     bounds = isl_set_upper_bound_si(bounds, isl_dim_set, static_cast<unsigned>(first + i), static_cast<int>(tile.extents[i] - 1));
   }
+  // Implied by the elements, but only over the integers: said again, isl drops the mixed constraints of every later set.
+  for (std::size_t i = 0; i < first; ++i)
+    if (const std::optional<long> least = least_value(scope, scope.prefix[i]))
+      bounds = isl_set_lower_bound_si(bounds, isl_dim_set, static_cast<unsigned>(i), static_cast<int>(*least));
   const isl::set box_bounds = isl::manage(bounds);
   const isl::set valid = source.as_map().intersect(to_tile.apply_range(elements)).domain().intersect(box_bounds).coalesce();
-  const isl::set executed = reached.is_null() ? valid : valid.unite(reached).coalesce();
+  const isl::set executed = reached.is_null() ? valid : valid.unite(reached.intersect(box_bounds)).coalesce();
 
   std::vector<FittedSchedule::BoxDigit> box;
   const bool in_registers = promotion.space == "register";
@@ -209,7 +213,7 @@ std::optional<Infeasible> PromotionBuilder::add_copy(const Promotion& promotion,
   if (!box.empty()) {
     const bool whole = executed.is_equal(fill_box(valid, dims, box)) && executed.is_equal(valid);
     std::optional<std::vector<isl::pw_aff>> extents;
-    if (!whole) extents = box_extents(valid, dims, box_names(box), name);
+    if (!whole) extents = box_extents(valid, dims, box, name);
     if (whole || extents) {
       std::vector<isl::pw_aff> limits;
       if (extents) {
@@ -237,6 +241,19 @@ std::optional<Infeasible> PromotionBuilder::add_copy(const Promotion& promotion,
   }
   emit(name, {}, valid, {}, false);
   return std::nullopt;
+}
+
+std::optional<long> PromotionBuilder::least_value(const Scope& scope, const std::string& dim) {
+  std::optional<long> least;
+  for (const std::string& name : scope.statements) {
+    const DigitStatement* s = find(name);
+    if (s == nullptr) continue;
+    const auto at = std::find(s->digits->dims.begin(), s->digits->dims.end(), dim) - s->digits->dims.begin();
+    const isl::val value = isl::manage(isl_set_dim_min_val(s->digits->domain.copy(), static_cast<int>(at)));
+    if (!value.is_int() || value.abs().gt(isl::val(value.ctx(), 1L << 30))) return std::nullopt;
+    least = least ? std::min(*least, value.num_si()) : value.num_si();
+  }
+  return least;
 }
 
 LeafAccess PromotionBuilder::leaf_access(const DigitAccess& access, const DigitStatement& statement, const isl::pw_multi_aff& embed,
@@ -308,7 +325,7 @@ std::optional<Infeasible> PromotionBuilder::finish(DigitStatement& s) {
   }
   if (!box.empty() && !s.leaf->padded && !s.executed.is_equal(fill_box(s.executed, s.digits->dims, leaf.box))) {
     auto extents = box_extents(s.executed.apply(keep_dims(s.digits->domain.space(), s.digits->dims, [&] { std::vector<std::string> kept = leaf.dims; kept.insert(kept.end(), box.begin(), box.end()); return kept; }(), name)),
-                               [&] { std::vector<std::string> kept = leaf.dims; kept.insert(kept.end(), box.begin(), box.end()); return kept; }(), box, name);
+                               [&] { std::vector<std::string> kept = leaf.dims; kept.insert(kept.end(), box.begin(), box.end()); return kept; }(), leaf.box, name);
     if (!extents) return refuse("atom", entry, "the box is cut to a shape that is no box at its corner");
     leaf.extents = std::move(*extents);
   }
@@ -321,7 +338,10 @@ std::optional<Infeasible> PromotionBuilder::finish(DigitStatement& s) {
   const auto check_register = [&](const LeafAccess& access) {
     const Array* a = find_array(access.array);
     if (a == nullptr || a->space != "register" || a->elements() == 1) return true;
-    return isl_pw_multi_aff_involves_dims(access.index.get(), isl_dim_in, 0, static_cast<unsigned>(leaf.dims.size())) != isl_bool_true;
+    const auto steps = constant_steps(access.index, leaf.dims, leaf.dims);
+    return steps.has_value() && std::all_of(steps->begin(), steps->end(), [](const std::vector<long>& row) {
+             return std::all_of(row.begin(), row.end(), [](long step) { return step == 0; });
+           });
   };
   bool registers_constant = check_register(leaf.write);
   for (const LeafAccess& read : leaf.reads) registers_constant = registers_constant && check_register(read);
