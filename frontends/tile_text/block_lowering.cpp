@@ -252,6 +252,7 @@ class BlockLowering {
 Tree::Branch lower_body(Lowering& lowering, const syntax::Block& body) {
   Nest nest;
   nest.domain = isl::set::universe(lowering.scope.set_space(0));
+  nest.ranges = nest.domain;
   std::vector<Tree::Branch> pieces;
   BlockLowering(lowering).lower_block(body, nest, pieces);
   return in_sequence(std::move(pieces));

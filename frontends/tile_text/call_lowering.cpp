@@ -66,8 +66,7 @@ ExprPtr ValueLowering::lower_cast(const ExpressionPtr& expression, const syntax:
     return reject(ErrorCode::type_mismatch, expression->where, "there is no cast to bool", "write `" + print(argument) + " != 0`");
   const Kind found = kind(argument);
   const ExprPtr operand = found.tag == KindTag::index ? lower_index(argument) : lower(argument, found.is_typed() ? found.type : type);
-  if (!operand || operand->type == type) return operand;
-  return make_expr(type, Cast{operand});
+  return operand ? convert(operand, type) : nullptr;
 }
 
 ExprPtr ValueLowering::lower_function(const ExpressionPtr& expression, const syntax::Call& call, Function function, ElementType type) {

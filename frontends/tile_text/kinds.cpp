@@ -49,8 +49,8 @@ Kind Kinds::of(const ExpressionPtr& expression, const std::vector<std::string>& 
 Kind Kinds::join(Kind a, Kind b) {
   if (a.tag == KindTag::invalid || b.tag == KindTag::invalid) return {};
   if (a.is_typed() && b.is_typed()) return a.type == b.type ? a : Kind{};
-  if (a.is_typed()) return b.is_literal() ? a : Kind{};
-  if (b.is_typed()) return a.is_literal() ? b : Kind{};
+  if (b.is_typed()) std::swap(a, b);
+  if (a.is_typed()) return b.is_literal() || is_integer(a.type) ? a : Kind{};
   if (a.tag == KindTag::index || b.tag == KindTag::index)
     return a.is_index_like() && b.is_index_like() ? Kind{KindTag::index} : Kind{};
   return {a.tag == KindTag::real_literal || b.tag == KindTag::real_literal ? KindTag::real_literal : KindTag::integer_literal};

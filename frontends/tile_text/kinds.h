@@ -14,7 +14,7 @@ enum class KindTag {
   invalid,          ///< in error; lowering it reports the error
   integer_literal,  ///< takes the type of its context
   real_literal,     ///< takes the type of its context, which must be a float
-  index,            ///< made of iterators and sizes: needs a cast to become a value
+  index,            ///< made of iterators and sizes: takes an integer type from its context, else needs a cast
   typed,
 };
 struct Kind {

@@ -72,6 +72,15 @@ isl::pw_aff coordinate(const isl::space& space, std::size_t position) {
   return isl::manage(isl_pw_aff_from_aff(isl_aff_var_on_domain(local, isl_dim_set, static_cast<unsigned>(position))));
 }
 
+/// `set` with unbounded dimensions appended, so that there is one per iterator.
+isl::set add_dimensions(const isl::set& set, const std::vector<Iterator>& iterators) {
+  const auto present = static_cast<std::size_t>(isl_set_dim(set.get(), isl_dim_set));
+  isl_set* wider = isl_set_add_dims(set.copy(), isl_dim_set, static_cast<unsigned>(iterators.size() - present));
+  for (std::size_t i = present; i < iterators.size(); ++i)
+    wider = isl_set_set_dim_name(wider, isl_dim_set, static_cast<unsigned>(i), iterators[i].name.c_str());
+  return isl::manage(wider);
+}
+
 /// Appends dimensions for the targets, unbounded.
 void add_iterators(Scope& scope, Nest& nest, const std::vector<syntax::Target>& targets) {
   for (const syntax::Target& target : targets) {
@@ -82,10 +91,8 @@ void add_iterators(Scope& scope, Nest& nest, const std::vector<syntax::Target>& 
     iterator.loop = scope.new_loop();
     nest.iterators.push_back(std::move(iterator));
   }
-  const int before = isl_set_dim(nest.domain.get(), isl_dim_set);
-  nest.domain = isl::manage(isl_set_add_dims(nest.domain.release(), isl_dim_set, static_cast<unsigned>(targets.size())));
-  for (std::size_t i = static_cast<std::size_t>(before); i < nest.iterators.size(); ++i)
-    nest.domain = isl::manage(isl_set_set_dim_name(nest.domain.release(), isl_dim_set, static_cast<unsigned>(i), nest.iterators[i].name.c_str()));
+  nest.domain = add_dimensions(nest.domain, nest.iterators);
+  nest.ranges = add_dimensions(nest.ranges, nest.iterators);
 }
 
 bool claim_targets(Scope& scope, const std::vector<syntax::Target>& targets) {
@@ -126,7 +133,9 @@ Nest enter_loop(Scope& scope, const Nest& outer, const std::vector<syntax::Targe
     }
     if (!inner.known) continue;
     const isl::pw_aff value = coordinate(space, first + i);
-    inner.domain = inner.domain.intersect(value.ge_set(*lower)).intersect(value.lt_set(*upper));
+    const isl::set range = value.ge_set(*lower).intersect(value.lt_set(*upper));
+    inner.domain = inner.domain.intersect(range);
+    inner.ranges = inner.ranges.intersect(range);
     inner.iterators[first + i].upper = *upper;
   }
   return inner;
@@ -180,7 +189,7 @@ bool not_negative(const Scope& scope, const isl::pw_aff& value) { return scope.c
 LeadingDimension expand_dimension(const Scope& scope, const Nest& nest, std::size_t position) {
   const isl::space params = scope.params_space();
   const isl::pw_aff zero = zero_on(params);
-  const isl::set domain = nest.domain.intersect_params(scope.context());
+  const isl::set domain = nest.ranges.intersect_params(scope.context());
   if (domain.is_empty()) return {zero, zero};
   const auto dim = static_cast<int>(position);
   const isl::pw_aff least = isl::manage(isl_set_dim_min(domain.copy(), dim));

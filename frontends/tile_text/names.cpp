@@ -19,15 +19,14 @@ constexpr std::array<std::string_view, 59> c_words = {
     "NULL",     "NAN",      "INFINITY", "EOF",    "errno",    "assert",   "alignas",  "alignof",  "main"};
 constexpr std::array<std::string_view, 14> isl_words = {"and", "or", "not", "exists", "mod", "infty", "infinity",
                                                         "NaN", "implies", "floord", "ceild", "rat", "nested", "allocate"};
-constexpr std::array<std::string_view, 31> language_words = {
-    "sum", "prod", "min",  "max",  "any",   "all",  "argmax", "argmin", "topk",  "scan",   "exp",
-    "exp2", "log", "sqrt", "rsqrt", "tanh", "erf",  "abs",    "floor",  "ceil",  "round",  "range",
-    "grid", "size", "out", "inout", "packed", "assume", "tf32", "e4m3fn", "e5m2"};
-constexpr std::array<std::string_view, 40> linked_functions = {
-    "abort", "exit",   "atexit", "malloc", "calloc", "realloc", "free",  "memcpy", "memmove", "memset",
-    "memcmp", "strlen", "printf", "fprintf", "puts", "fopen",  "read",  "write",  "open",    "close",
-    "time",  "clock",  "signal", "system", "div",    "labs",   "pow",   "sin",    "cos",     "tan",
-    "fma",   "fabs",   "fmin",   "fmax",   "rint",   "trunc",  "hypot", "index",  "remove",  "rename"};
+constexpr std::array<std::string_view, 24> language_words = {
+    "sum", "prod",  "min",  "max", "any", "all",   "argmax", "argmin", "topk", "scan",  "exp",  "exp2",
+    "log", "sqrt",  "rsqrt", "tanh", "erf", "abs", "floor",  "ceil",   "round", "range", "grid", "assume"};
+constexpr std::array<std::string_view, 50> linked_functions = {
+    "abort", "exit",   "atexit", "malloc", "calloc", "realloc", "free",  "memcpy", "memmove", "memset", "memcmp", "strlen", "printf",
+    "fprintf", "puts", "fopen",  "read",  "write",  "open",    "close", "time",  "clock",  "signal", "system", "div",    "labs",
+    "pow",   "sin",    "cos",    "tan",    "fma",    "fabs",    "fmin",  "fmax",   "rint",    "trunc",  "hypot",  "index",  "remove",
+    "rename", "exp",   "exp2",   "log",    "sqrt",   "tanh",    "erf",   "abs",    "floor",   "ceil",   "round"};
 
 template <std::size_t size>
 bool holds(const std::array<std::string_view, size>& words, const std::string& name) {
@@ -75,8 +74,10 @@ void collect_names(const syntax::Block& block, std::set<std::string>& names) {
 
 }  // namespace
 
-std::string reserved_reason(const std::string& name) {
-  if (parse_type(name) || holds(language_words, name)) return "is a word of the tile language";
+namespace {
+
+std::string foreign_reason(const std::string& name) {
+  if (parse_type(name)) return "is a type of the tile language";
   if (holds(c_words, name)) return "is reserved in C, into which programs are translated";
   if (holds(isl_words, name)) return "is reserved in schedules and integer sets";
   if (name == "workspace") return "is the name of the kernel's workspace argument";
@@ -86,8 +87,14 @@ std::string reserved_reason(const std::string& name) {
   return "";
 }
 
+}  // namespace
+
+std::string reserved_reason(const std::string& name) {
+  return holds(language_words, name) ? "is a word of the tile language" : foreign_reason(name);
+}
+
 std::string reserved_function_reason(const std::string& name) {
-  const std::string reason = reserved_reason(name);
+  const std::string reason = foreign_reason(name);
   if (!reason.empty()) return reason;
   if (name[0] == '_') return "begins like a name reserved in C";
   return holds(linked_functions, name) ? "is a function of the C library" : "";

@@ -37,6 +37,7 @@ struct Iterator {
 struct Nest {
   std::vector<Iterator> iterators;
   isl::set domain;     ///< [params] -> { [iterators] }
+  isl::set ranges;     ///< the same without the conditions of `if`s: what locals are expanded over
   bool known = true;   ///< false: a bound or condition was in error, so nothing is proved about accesses
 };
 

@@ -218,7 +218,7 @@ void read_signature(Scope& scope, const syntax::Function& function) {
   read_assumes(scope, function, context);
   scope.set_context(context);
   collect_local_extents(scope, function.body, context);
-  scope.set_context(context);
+  scope.set_context(isl::manage(isl_set_remove_redundancies(context.release())));
 }
 
 bool is_assume(const ExpressionPtr& expression) {

@@ -40,10 +40,11 @@ ExprPtr ValueLowering::reject(ErrorCode code, Position where, const std::string&
 ExprPtr ValueLowering::lower(const ExpressionPtr& expression, ElementType wanted) {
   const Kind found = kind(expression);
   if (found.tag == KindTag::index) {
-    AffineReader reader(lowering_.scope, nest_.iterators, nest_.domain.space(), "an index value");
-    if (!reader.value(expression)) return nullptr;
-    return reject(ErrorCode::type_mismatch, expression->where, quoted(expression) + " is an index; here a value of type " + type_name(wanted) + " is needed",
-                  "write " + cast_text(wanted == ElementType::boolean ? ElementType::i64 : wanted, expression));
+    const ExprPtr index = lower_index(expression);
+    if (!index || is_integer(wanted)) return index ? convert(index, wanted) : nullptr;
+    const bool condition = wanted == ElementType::boolean;
+    return reject(ErrorCode::type_mismatch, expression->where, quoted(expression) + " is an index; here " + type_name(wanted) + " is needed",
+                  condition ? "compare it, e.g. `" + print(expression) + " != 0`" : "write " + cast_text(wanted, expression));
   }
   if (!found.is_typed() || found.type == wanted) return lower_typed(expression, wanted);
   lower_typed(expression, found.type);
@@ -100,6 +101,8 @@ ExprPtr ValueLowering::lower_index(const ExpressionPtr& expression) {
   indices_.push_back(named);
   return make_expr(ElementType::i64, IndexValue{indices_.size() - 1});
 }
+
+ExprPtr ValueLowering::convert(const ExprPtr& value, ElementType type) { return value->type == type ? value : make_expr(type, Cast{value}); }
 
 ExprPtr ValueLowering::lower_access(const ExpressionPtr& expression, const ExpressionPtr& base) {
   const auto* name = syntax::as<syntax::Name>(base);

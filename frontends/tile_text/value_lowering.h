@@ -35,6 +35,8 @@ class ValueLowering {
   ExprPtr lower_typed(const syntax::ExpressionPtr& expression, ElementType type);
   ExprPtr lower_literal(const syntax::ExpressionPtr& expression, std::uint64_t value, bool negative, ElementType type);
   ExprPtr lower_real(const syntax::ExpressionPtr& expression, double value, ElementType type);
+  static ExprPtr convert(const ExprPtr& value, ElementType type);
+  /// An i64 literal or index value.
   ExprPtr lower_index(const syntax::ExpressionPtr& expression);
   ExprPtr lower_access(const syntax::ExpressionPtr& expression, const syntax::ExpressionPtr& base);
   ExprPtr lower_unary(const syntax::ExpressionPtr& expression, const syntax::Unary& unary, ElementType type);
