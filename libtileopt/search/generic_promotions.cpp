@@ -1,0 +1,245 @@
+#include "search/generic_promotions.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "support/text.h"
+
+namespace tileopt {
+namespace {
+
+constexpr double kStackBytes = 16 << 10;  ///< promoted locals up to half of a small L1 stay near
+
+bool find_steps(const Tree& tree, const std::string& statement, std::vector<std::string>& steps) {
+  switch (tree.kind()) {
+    case Tree::Kind::leaf: return true;
+    case Tree::Kind::allocate:
+    case Tree::Kind::nested: return find_steps(tree.child(), statement, steps);
+    case Tree::Kind::band:
+      steps.push_back(tree.dim());
+      return find_steps(tree.child(), statement, steps);
+    case Tree::Kind::sequence:
+      for (std::size_t b = 0; b < tree.branches().size(); ++b) {
+        if (!contains(tree.branches()[b].statements, statement)) continue;
+        steps.push_back("#" + std::to_string(b));
+        return find_steps(tree.branches()[b].tree, statement, steps);
+      }
+  }
+  return false;
+}
+
+std::vector<std::string> bands_only(const std::vector<std::string>& steps) {
+  std::vector<std::string> bands;
+  for (const std::string& step : steps) {
+    if (step[0] != '#') bands.push_back(step);
+  }
+  return bands;
+}
+
+bool starts_with(const std::vector<std::string>& steps, const std::vector<std::string>& prefix) {
+  return steps.size() >= prefix.size() && std::equal(prefix.begin(), prefix.end(), steps.begin());
+}
+
+/// One tensor's accesses inside the part.
+struct TensorUse {
+  std::string statement;
+  const AccessView* access = nullptr;
+};
+
+class PromotionFinder {
+ public:
+  PromotionFinder(const PlanRequest& request, const std::map<std::string, StatementView>& views, PlanPart& part, NameTable& names)
+      : request_(request), views_(views), part_(part), names_(names) {
+    for (const std::string& statement : part.statements) steps_[statement] = path_steps(part.tree, statement);
+  }
+
+  void run() {
+    for (const Tensor& tensor : request_.program().tensors()) {
+      if (request_.pins.promote(tensor.name)) continue;
+      const std::vector<TensorUse> uses = uses_of(tensor.name);
+      if (uses.empty()) continue;
+      const bool contracted = is_local_here(tensor) && contract(tensor, uses);
+      if (!contracted) accumulate(tensor, uses);
+    }
+    std::stable_sort(found_.begin(), found_.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+    for (auto& [depth, promotion] : found_) part_.promotions.push_back(std::move(promotion));
+  }
+
+ private:
+  std::vector<TensorUse> uses_of(const std::string& tensor) const {
+    std::vector<TensorUse> uses;
+    for (const std::string& statement : part_.statements) {
+      for (const AccessView& access : views_.at(statement).accesses) {
+        if (access.tensor == tensor) uses.push_back({statement, &access});
+      }
+    }
+    return uses;
+  }
+
+  bool is_local_here(const Tensor& tensor) const {
+    if (tensor.role != TensorRole::local) return false;
+    for (const Statement& statement : request_.program().statements()) {
+      if (contains(part_.statements, statement.name)) continue;
+      if (statement.write.tensor == tensor.name) return false;
+      for (const Access& read : statement.reads) {
+        if (read.tensor == tensor.name) return false;
+      }
+    }
+    return true;
+  }
+
+  const std::vector<Digit>& digits_of(const std::string& member) const {
+    const auto found = std::find_if(part_.digits.begin(), part_.digits.end(), [&](const auto& entry) { return entry.first == member; });
+    return found->second;
+  }
+
+  /// The access moves with the member that owns `digit`.
+  bool moves(const TensorUse& use, const std::string& digit) const {
+    const StatementMembers& members = part_.members.at(use.statement);
+    for (std::size_t m = 0; m < members.members.size(); ++m) {
+      for (const Digit& candidate : digits_of(members.members[m])) {
+        if (candidate.name == digit) return use.access->moves_with(m);
+      }
+    }
+    return false;
+  }
+
+  /// Values that member `m` of the statement runs over inside a scope; nothing where that has no constant bound.
+  std::optional<double> inside_extent(const std::string& statement, std::size_t m, const std::vector<std::string>& scope) const {
+    const std::vector<Digit>& digits = digits_of(part_.members.at(statement).members[m]);
+    if (!contains(scope, digits.front().name)) {
+      const auto constant = views_.at(statement).ranges[m].constant;
+      return constant ? std::optional<double>(double(*constant)) : std::nullopt;
+    }
+    double extent = 1;
+    for (const Digit& digit : digits) {
+      if (!contains(scope, digit.name)) extent *= double(std::max(digit.radix, 1L));
+    }
+    return extent;
+  }
+
+  /// Elements of the box that the uses touch inside a scope (offsets aside), or nothing where it has no constant size.
+  std::optional<double> box_elements(const std::vector<TensorUse>& uses, const std::vector<std::string>& scope) const {
+    std::vector<double> extents;
+    for (const TensorUse& use : uses) {
+      if (!use.access->affine) return std::nullopt;
+      extents.resize(use.access->coefficients.size(), 1);
+      for (std::size_t d = 0; d < extents.size(); ++d) {
+        double extent = 1;
+        for (std::size_t m = 0; m < use.access->coefficients[d].size(); ++m) {
+          const long step = std::abs(use.access->coefficients[d][m]);
+          if (step == 0) continue;
+          const auto inside = inside_extent(use.statement, m, scope);
+          if (!inside) return std::nullopt;
+          extent += double(step) * (*inside - 1);
+        }
+        extents[d] = std::max(extents[d], extent);
+      }
+    }
+    double elements = 1;
+    for (const double extent : extents) elements *= extent;
+    return elements;
+  }
+
+  /// A local that is written and read inside one iteration of the common loops needs one iteration's storage only.
+  bool contract(const Tensor& tensor, const std::vector<TensorUse>& uses) {
+    std::vector<std::string> common = steps_.at(uses.front().statement);
+    for (const TensorUse& use : uses) {
+      const std::vector<std::string>& steps = steps_.at(use.statement);
+      std::size_t same = 0;
+      while (same < common.size() && same < steps.size() && common[same] == steps[same]) ++same;
+      common.resize(same);
+    }
+    while (!common.empty() && common.back()[0] == '#') common.pop_back();
+    while (!common.empty() && one_statement_inside(common, uses)) drop_band(common);
+    const std::vector<std::string> scope = bands_only(common);
+    if (scope.empty()) return false;
+    for (const TensorUse& use : uses) {
+      for (const std::string& digit : scope) {
+        if (!moves(use, digit)) return false;
+      }
+    }
+    const auto elements = box_elements(uses, scope);
+    const double bytes = elements.value_or(0) * size_bytes(tensor.type);
+    if (!elements || bytes > kStackBytes) {
+      part_.reasons.push_back("kernel " + request_.kernel.name() + ": local " + tensor.name + " stays in the workspace: below " + scope.back() +
+                              (elements ? " it takes " + std::to_string(static_cast<long>(bytes)) + " bytes" : " its extent is not constant") +
+                              "; to change: promote(" + tensor.name + ", \"stack\", after=...)");
+      return false;
+    }
+    add(tensor, uses, scope, *elements);
+    return true;
+  }
+
+  /// The scope's innermost band belongs to one statement only, which then reads what it wrote in other iterations: no scope.
+  bool one_statement_inside(const std::vector<std::string>& common, const std::vector<TensorUse>& uses) const {
+    const bool same = std::all_of(uses.begin(), uses.end(), [&](const TensorUse& u) { return u.statement == uses.front().statement; });
+    return same && steps_.at(uses.front().statement).size() == common.size();
+  }
+  static void drop_band(std::vector<std::string>& steps) {
+    steps.pop_back();
+    while (!steps.empty() && steps.back()[0] == '#') steps.pop_back();
+  }
+
+  /// The element that a reduction's innermost loops do not move is kept in a register while they run.
+  void accumulate(const Tensor& tensor, const std::vector<TensorUse>& uses) {
+    for (const TensorUse& use : uses) {
+      const Statement& statement = request_.program().statement(use.statement);
+      if (!use.access->write || statement.combine == Combine::assign || !use.access->affine) continue;
+      std::vector<std::string> steps = steps_.at(use.statement);
+      const std::size_t whole = steps.size();
+      while (!steps.empty() && (steps.back()[0] == '#' || !moves(use, steps.back()))) steps.pop_back();
+      if (steps.empty() || steps.size() == whole) continue;
+      std::vector<TensorUse> inside;
+      for (const TensorUse& other : uses) {
+        if (starts_with(steps_.at(other.statement), steps)) inside.push_back(other);
+      }
+      const std::vector<std::string> scope = bands_only(steps);
+      if (box_elements(inside, scope) != 1.0) continue;
+      add(tensor, inside, scope, 1);
+      return;
+    }
+  }
+
+  void add(const Tensor& tensor, const std::vector<TensorUse>& uses, const std::vector<std::string>& scope, double elements) {
+    Promotion promotion;
+    promotion.tensor = tensor.name;
+    promotion.array = tensor.name + (elements == 1 ? "_value" : "_tile");
+    while (request_.program().has_tensor(promotion.array)) promotion.array += "_";
+    promotion.after = scope.back();
+    for (const TensorUse& use : uses) {
+      if (!contains(promotion.statements, use.statement)) promotion.statements.push_back(use.statement);
+    }
+    promotion.space = elements == 1 ? "register" : "stack";
+    promotion.element = type_name(tensor.type);
+    const std::size_t rank = uses.front().access->coefficients.size();
+    for (std::size_t d = 0; d < rank && elements > 1; ++d) {
+      promotion.layout.push_back({static_cast<int>(d), names_.unique(promotion.array + "_" + std::to_string(d)), 0});
+    }
+    part_.reasons.push_back("kernel " + request_.kernel.name() + ": " + tensor.name + " kept in " + promotion.space + " below " + promotion.after +
+                            "; to change: promote(" + tensor.name + ", ...)");
+    found_.emplace_back(scope.size(), std::move(promotion));
+  }
+
+  const PlanRequest& request_;
+  const std::map<std::string, StatementView>& views_;
+  PlanPart& part_;
+  NameTable& names_;
+  std::map<std::string, std::vector<std::string>> steps_;
+  std::vector<std::pair<std::size_t, Promotion>> found_;
+};
+
+}  // namespace
+
+std::vector<std::string> path_steps(const Tree& tree, const std::string& statement) {
+  std::vector<std::string> steps;
+  find_steps(tree, statement, steps);
+  return steps;
+}
+
+void add_generic_promotions(const PlanRequest& request, const std::map<std::string, StatementView>& views, PlanPart& part, NameTable& names) {
+  PromotionFinder(request, views, part, names).run();
+}
+
+}  // namespace tileopt

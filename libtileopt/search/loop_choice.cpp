@@ -1,0 +1,236 @@
+#include "search/loop_choice.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "support/text.h"
+
+namespace tileopt {
+namespace {
+
+/// A tiled nest must promise this much to be tried before the plain one: tiles cost loop overhead that the model only estimates.
+constexpr double kWorthwhile = 0.85;
+
+double operations(const Program& program, const std::string& statement) {
+  double count = 0;
+  walk_expr(program.statement(statement).body, [&](const Expr& expr) {
+    if (std::holds_alternative<Call>(expr.node)) count += 20;
+    else if (std::holds_alternative<Binary>(expr.node) || std::holds_alternative<Unary>(expr.node) ||
+             std::holds_alternative<Select>(expr.node)) count += 1;
+  });
+  return count;
+}
+
+/// Trip count of a member at the typical sizes: the longest over the statements.
+double member_trips(const std::string& member, const std::vector<std::string>& statements,
+                    const std::map<std::string, StatementView>& views) {
+  double trips = 1;
+  for (const std::string& statement : statements) {
+    const StatementView& view = views.at(statement);
+    const std::size_t m = view.member_index(member);
+    if (m < view.members.size()) trips = std::max(trips, view.ranges[m].typical);
+  }
+  return trips;
+}
+
+/// The chain as one nest for the model; members numbered outer loops first.
+class NestBuilder {
+ public:
+  NestBuilder(const PlanRequest& request, const Chain& chain, const std::vector<std::string>& outer,
+              const std::map<std::string, StatementView>& views)
+      : chain_(chain), outer_(outer) {
+    members_ = outer;
+    members_.insert(members_.end(), chain.members.begin(), chain.members.end());
+    for (const std::string& member : members_) trips_.push_back(member_trips(member, chain.statements, views));
+    for (const std::string& statement : chain.statements) {
+      const StatementView& view = views.at(statement);
+      nest_.operations += operations(request.program(), statement);
+      for (const AccessView& access : view.accesses) {
+        if (access.affine) add_access(view, access);
+      }
+    }
+  }
+
+  double trips(const std::string& member) const { return trips_[index(member)]; }
+  NestCost estimate(const ChainChoice& choice, bool vector, const Machine& machine) const {
+    Nest nest = nest_;
+    nest.vector = vector;
+    for (const std::string& member : outer_) nest.loops.push_back({index(member), trips(member)});
+    for (const auto& group : chain_.groups) {
+      for (const std::string& member : group) {
+        const auto tile = choice.tiles.find(member);
+        if (tile != choice.tiles.end()) nest.loops.push_back({index(member), std::ceil(trips(member) / double(tile->second))});
+      }
+      for (const std::string& member : choice.order) {
+        if (!contains(group, member)) continue;
+        const auto tile = choice.tiles.find(member);
+        nest.loops.push_back({index(member), tile == choice.tiles.end() ? trips(member) : std::min(trips(member), double(tile->second))});
+      }
+    }
+    return estimate_nest(nest, members_.size(), machine);
+  }
+
+ private:
+  std::size_t index(const std::string& member) const {
+    return static_cast<std::size_t>(std::find(members_.begin(), members_.end(), member) - members_.begin());
+  }
+  void add_access(const StatementView& view, const AccessView& access) {
+    NestAccess result{access.tensor, access.element_bytes, access.write, {}};
+    for (const std::vector<long>& row : access.coefficients) {
+      std::vector<long> mapped(members_.size(), 0);
+      for (std::size_t m = 0; m < view.members.size(); ++m) {
+        const std::size_t at = index(view.members[m]);
+        if (at < members_.size()) mapped[at] = row[m];
+      }
+      result.coefficients.push_back(std::move(mapped));
+    }
+    nest_.accesses.push_back(std::move(result));
+  }
+
+  const Chain& chain_;
+  const std::vector<std::string>& outer_;
+  std::vector<std::string> members_;
+  std::vector<double> trips_;
+  Nest nest_;
+};
+
+std::vector<long> tile_sizes(double trips, bool innermost) {
+  std::vector<long> sizes = {0};
+  for (const long size : innermost ? std::vector<long>{32, 64, 128, 256, 512, 1024} : std::vector<long>{8, 16, 32, 64, 128}) {
+    if (double(size) * 2 <= trips) sizes.push_back(size);
+  }
+  return sizes;
+}
+
+/// All combinations of tile sizes for one group.
+void search_tiles(const NestBuilder& nest, const std::vector<std::string>& group, const ChainChoice& base, bool vector,
+                  const Machine& machine, std::vector<ChainChoice>& found) {
+  std::vector<std::vector<long>> sizes;
+  double combinations = 1;
+  for (const std::string& member : group) {
+    sizes.push_back(tile_sizes(nest.trips(member), member == base.order.back()));
+    combinations *= double(sizes.back().size());
+    if (combinations > 4000) sizes.back() = {0};
+  }
+  std::vector<std::size_t> at(group.size(), 0);
+  for (;;) {
+    std::size_t g = 0;
+    while (g < group.size() && ++at[g] == sizes[g].size()) at[g++] = 0;
+    if (g == group.size()) return;
+    ChainChoice choice = base;
+    for (std::size_t m = 0; m < group.size(); ++m) {
+      if (sizes[m][at[m]] > 0) choice.tiles[group[m]] = sizes[m][at[m]];
+    }
+    const NestCost cost = nest.estimate(choice, vector, machine);
+    choice.seconds = cost.seconds;
+    choice.binding = cost.binding;
+    found.push_back(std::move(choice));
+  }
+}
+
+}  // namespace
+
+Chain follow_chain(const Tree& tree, const std::vector<std::string>& statements, const ScheduleProposal& proposal, Tree& below) {
+  Chain chain;
+  chain.statements = statements;
+  Tree node = tree;
+  while (node.kind() == Tree::Kind::band) {
+    chain.members.push_back(node.dim());
+    node = node.child();
+  }
+  below = node;
+  for (const std::string& member : chain.members) {
+    const auto set = std::find_if(proposal.permutable.begin(), proposal.permutable.end(), [&](const auto& s) { return contains(s, member); });
+    const bool continues = !chain.groups.empty() && set != proposal.permutable.end() && contains(*set, chain.groups.back().front());
+    if (continues) chain.groups.back().push_back(member);
+    else chain.groups.push_back({member});
+  }
+  chain.ends_in_leaf = below.kind() == Tree::Kind::leaf;
+  chain.ends_in_leaves = below.kind() == Tree::Kind::sequence &&
+                         std::all_of(below.branches().begin(), below.branches().end(),
+                                     [](const Tree::Branch& b) { return b.tree.kind() == Tree::Kind::leaf; });
+  return chain;
+}
+
+bool suits_lanes(const Program& program, const StatementView& view, const std::string& member) {
+  const std::size_t m = view.member_index(member);
+  if (m >= view.members.size()) return false;
+  const AccessView& write = view.accesses[0];
+  if (!write.affine) return false;
+  const bool reduces = program.statement(view.statement).combine != Combine::assign && !write.moves_with(m);
+  if (!write.unit_stride(m) && !reduces) return false;
+  int neighbours = 0, scattered = 0;
+  for (std::size_t a = 1; a < view.accesses.size(); ++a) {
+    const AccessView& read = view.accesses[a];
+    if (read.unit_stride(m)) ++neighbours;
+    else if (read.moves_with(m)) ++scattered;
+  }
+  return scattered <= neighbours;
+}
+
+std::string vector_member(const PlanRequest& request, const std::vector<std::string>& group, const std::vector<std::string>& statements,
+                          const std::map<std::string, StatementView>& views) {
+  std::string best;
+  double best_score = 0;
+  for (const std::string& member : group) {
+    double score = 0;
+    bool suits = true;
+    for (const std::string& statement : statements) {
+      const StatementView& view = views.at(statement);
+      suits = suits && suits_lanes(request.program(), view, member);
+      const std::size_t m = view.member_index(member);
+      if (m >= view.members.size()) continue;
+      score += view.accesses[0].unit_stride(m) ? 4 : 2;
+      for (std::size_t a = 1; a < view.accesses.size(); ++a) {
+        score += view.accesses[a].unit_stride(m) ? 2 : view.accesses[a].moves_with(m) ? -3 : 1;
+      }
+      if (request.pins.vectorized(statement, member)) score += 1000;
+    }
+    if (suits && score > best_score) {
+      best_score = score;
+      best = member;
+    }
+  }
+  return best;
+}
+
+std::vector<ChainChoice> rank_choices(const PlanRequest& request, const Chain& chain, const std::vector<std::string>& outer,
+                                      const std::map<std::string, StatementView>& views) {
+  ChainChoice plain;
+  plain.order = chain.members;
+  if (chain.members.empty()) return {plain};
+  const NestBuilder nest(request, chain, outer, views);
+  const bool at_leaves = chain.ends_in_leaf || chain.ends_in_leaves;
+  const std::vector<std::string>& last = chain.groups.back();
+  const std::string lanes = at_leaves ? vector_member(request, last, chain.statements, views) : "";
+  std::vector<ChainChoice> choices;
+  ChainChoice base = plain;
+  if (!lanes.empty()) {
+    base.order.erase(std::find(base.order.begin(), base.order.end(), lanes));
+    base.order.push_back(lanes);
+    base.distribute = chain.ends_in_leaves;
+  }
+  const NestCost cost = nest.estimate(base, !lanes.empty(), request.machine);
+  base.seconds = cost.seconds;
+  base.binding = cost.binding;
+
+  const auto widest = std::max_element(chain.groups.begin(), chain.groups.end(), [](const auto& a, const auto& b) { return a.size() <= b.size(); });
+  if (widest->size() >= 2) {
+    std::vector<ChainChoice> tiled;
+    search_tiles(nest, *widest, base, !lanes.empty(), request.machine, tiled);
+    std::stable_sort(tiled.begin(), tiled.end(), [](const ChainChoice& a, const ChainChoice& b) { return a.seconds < b.seconds; });
+    for (std::size_t i = 0; i < tiled.size() && i < 2; ++i) {
+      if (tiled[i].seconds < kWorthwhile * base.seconds) choices.push_back(tiled[i]);
+    }
+  }
+  choices.push_back(base);
+  if (base.distribute) {
+    ChainChoice together = base;
+    together.distribute = false;
+    choices.push_back(together);
+  }
+  choices.push_back(plain);
+  return choices;
+}
+
+}  // namespace tileopt

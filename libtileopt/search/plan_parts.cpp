@@ -1,0 +1,40 @@
+#include "search/plan_parts.h"
+
+namespace tileopt {
+
+std::string NameTable::unique(const std::string& wanted) {
+  std::string name = wanted;
+  for (int n = 2; !used_.insert(name).second; ++n) name = wanted + "_" + std::to_string(n);
+  return name;
+}
+
+std::string digit_name(const std::string& member, char role) {
+  if (role == 'i') return member.size() == 1 ? member + member : member + "_i";
+  return member.size() == 1 && member[0] != role ? member + role : member + "_" + role;
+}
+
+std::string level_of_kind(const Machine& machine, LevelKind kind) {
+  for (const Level& level : machine.levels) {
+    if (level.kind == kind) return level.name;
+  }
+  return "serial";
+}
+
+KernelPlan join_parts(const Kernel& kernel, const std::string& schedule, const std::vector<PlanPart>& parts) {
+  KernelPlan plan;
+  plan.name = kernel.name();
+  plan.statements = kernel.statements();
+  plan.schedule = schedule;
+  std::vector<Tree::Branch> branches;
+  for (const PlanPart& part : parts) {
+    plan.members.insert(part.members.begin(), part.members.end());
+    plan.digits.insert(plan.digits.end(), part.digits.begin(), part.digits.end());
+    plan.atoms.insert(part.atoms.begin(), part.atoms.end());
+    plan.promotions.insert(plan.promotions.end(), part.promotions.begin(), part.promotions.end());
+    branches.push_back({part.statements, part.tree});
+  }
+  plan.tree = branches.size() == 1 ? branches.front().tree : Tree::sequence(std::move(branches));
+  return plan;
+}
+
+}  // namespace tileopt

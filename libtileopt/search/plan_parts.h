@@ -1,0 +1,68 @@
+/// What the planners share: the question (a kernel on a machine), unique names, and parts of a KernelPlan.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "ir/machine.h"
+#include "ir/plan.h"
+#include "ir/stages.h"
+#include "search/pins.h"
+#include "search/statement_view.h"
+
+namespace tileopt {
+
+/// The question: plan `kernel` for `machine`. All referenced objects outlive the planning.
+struct PlanRequest {
+  const Kernel& kernel;
+  const Machine& machine;
+  const TypicalSizes& sizes;
+  const PinTable& pins;
+  int threads = 1;
+
+  const Program& program() const { return kernel.program(); }
+};
+
+/// Hands out names that no digit, member or layout dimension of the kernel has yet.
+class NameTable {
+ public:
+  /// `wanted`, or `wanted_2`, `wanted_3`, ...
+  std::string unique(const std::string& wanted);
+  void reserve(const std::string& name) { used_.insert(name); }
+
+ private:
+  std::set<std::string> used_;
+};
+
+/// Names of the digits of one member: the member itself where it has one digit, else "ic", "ir", "ii" and the like.
+std::string digit_name(const std::string& member, char role);
+
+/// Some statements of a kernel with all decisions about them; parts run one after another.
+struct PlanPart {
+  std::vector<std::string> statements;
+  std::map<std::string, StatementMembers> members;
+  std::vector<std::pair<std::string, std::vector<Digit>>> digits;
+  Tree tree;
+  std::map<std::string, AtomChoice> atoms;
+  std::vector<Promotion> promotions;
+  std::vector<std::string> reasons;
+};
+
+/// One way to plan a part; built only when it is tried.
+struct PartOption {
+  std::string label;     ///< "contraction", "tiles 32x32", "original", ...
+  double seconds = 0;    ///< predicted, to rank the options of one part
+  std::function<PlanPart(NameTable&)> build;
+};
+
+/// The machine's first level of this kind, or "serial".
+std::string level_of_kind(const Machine& machine, LevelKind kind);
+
+/// Parts in order, as one KernelPlan.
+KernelPlan join_parts(const Kernel& kernel, const std::string& schedule, const std::vector<PlanPart>& parts);
+
+}  // namespace tileopt

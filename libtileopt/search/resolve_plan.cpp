@@ -1,0 +1,199 @@
+#include "search/resolve_plan.h"
+
+#include <algorithm>
+
+#include "passes/passes.h"
+#include "search/check_pins.h"
+#include "search/contraction.h"
+#include "search/group_pins.h"
+#include "search/pins.h"
+#include "search/plan_generic.h"
+#include "search/plan_parts.h"
+#include "support/text.h"
+
+namespace tileopt {
+namespace {
+
+constexpr std::size_t kMostAttempts = 12;
+
+/// Runs the passes on a kernel plan. Cheap beside the proofs, and the only judge of what is legal and fits.
+std::optional<Infeasible> dry_run(const Kernel& kernel, const KernelPlan& plan, const Machine& machine) {
+  const auto refused = [](const auto& candidate) -> std::optional<Infeasible> {
+    if (const Infeasible* infeasible = std::get_if<Infeasible>(&candidate)) return *infeasible;
+    return std::nullopt;
+  };
+  const auto planned = Kernel::create(std::make_shared<const Program>(kernel.program()),
+                                      std::make_shared<const Dependences>(kernel.dependences()), plan);
+  if (auto problem = refused(planned)) return problem;
+  const auto schedule = compute_schedule(std::get<Kernel>(planned));
+  if (auto problem = refused(schedule)) return problem;
+  const auto digits = digitize(std::get<Schedule>(schedule), machine);
+  if (auto problem = refused(digits)) return problem;
+  const auto fitted = fit_atoms(std::get<DigitSchedule>(digits), machine);
+  if (auto problem = refused(fitted)) return problem;
+  return refused(promote_footprints(std::get<FittedSchedule>(fitted), machine));
+}
+
+/// One way to plan a kernel: for every part its options, best first.
+struct Strategy {
+  std::string name;
+  std::string schedule;                          ///< KernelPlan::schedule
+  std::vector<std::vector<PartOption>> options;  ///< by part
+  std::vector<std::string> reasons;              ///< why it was chosen, why parts have no better options
+};
+
+class KernelPlanner {
+ public:
+  KernelPlanner(const PlanRequest& request, std::vector<std::string>& reasons) : request_(request), reasons_(reasons) {}
+
+  Candidate<KernelPlan> run() {
+    for (const Strategy& strategy : strategies()) {
+      if (auto plan = attempt(strategy)) return std::move(*plan);
+    }
+    if (pin_refusal_) return *pin_refusal_;
+    if (refusal_) return *refusal_;
+    return Infeasible{"legality", "resolve_plan", request_.kernel.name(), "", "no schedule was found"};
+  }
+
+ private:
+  const Kernel& kernel() const { return request_.kernel; }
+
+  std::vector<Strategy> strategies() {
+    std::vector<Strategy> result;
+    if (request_.pins.schedule != "original") {
+      if (auto contractions = contraction_strategy()) result.push_back(std::move(*contractions));
+      const ScheduleProposal proposal = propose_schedule(kernel(), "isl");
+      result.push_back({"loops", proposal.method, {plan_generic(request_, proposal)}, {}});
+      if (proposal.method != "original" && !request_.pins.schedule) {
+        result.push_back({"loops in the original order", "original", {plan_generic(request_, propose_schedule(kernel(), "original"))}, {}});
+      }
+    }
+    if (request_.pins.schedule != "isl") result.push_back({"original", "original", {{plan_original(request_)}}, {}});
+    return result;
+  }
+
+  /// Contractions with their initialisations as parts of their own, the statements between them as generic parts.
+  std::optional<Strategy> contraction_strategy();
+  bool add_generic_part(Strategy& strategy, const std::vector<std::string>& statements);
+  std::optional<KernelPlan> attempt(const Strategy& strategy);
+  void note(const std::string& text) { reasons_.push_back("kernel " + kernel().name() + ": " + text); }
+
+  const PlanRequest& request_;
+  std::vector<std::string>& reasons_;
+  std::vector<Kernel> part_kernels_;
+  std::vector<std::shared_ptr<PlanRequest>> part_requests_;
+  std::optional<Infeasible> refusal_, pin_refusal_;
+};
+
+bool KernelPlanner::add_generic_part(Strategy& strategy, const std::vector<std::string>& statements) {
+  KernelPlan part;
+  part.name = kernel().name();
+  part.statements = statements;
+  auto created = Kernel::create(std::make_shared<const Program>(kernel().program()),
+                                std::make_shared<const Dependences>(kernel().dependences()), part);
+  if (!feasible(created)) return false;
+  auto owned = std::make_shared<Kernel>(std::get<Kernel>(std::move(created)));
+  auto request = std::make_shared<PlanRequest>(PlanRequest{*owned, request_.machine, request_.sizes, request_.pins, request_.threads});
+  std::vector<PartOption> options = plan_generic(*request, propose_schedule(*owned, "isl"));
+  for (PartOption& option : options) {
+    option.build = [owned, request, build = option.build](NameTable& names) { return build(names); };
+  }
+  strategy.options.push_back(std::move(options));
+  return true;
+}
+
+std::optional<Strategy> KernelPlanner::contraction_strategy() {
+  Strategy strategy{"contraction", "original", {}, {}};
+  std::vector<Contraction> found;
+  for (const std::string& name : kernel().statements()) {
+    std::string why_not;
+    auto contraction = find_contraction(kernel(), name, request_.sizes, why_not);
+    const bool is_sum = kernel().program().statement(name).combine == Combine::sum;
+    if (contraction) found.push_back(std::move(*contraction));
+    else if (is_sum) note(name + " gets no register tile: " + why_not);
+  }
+  std::vector<std::string> loose;
+  bool any = false;
+  const auto flush = [&] {
+    const bool done = loose.empty() || add_generic_part(strategy, loose);
+    loose.clear();
+    return done;
+  };
+  for (const std::string& name : kernel().statements()) {
+    const auto is_init = [&](const Contraction& c) { return c.init == name; };
+    if (std::any_of(found.begin(), found.end(), is_init)) continue;
+    const auto contraction = std::find_if(found.begin(), found.end(), [&](const Contraction& c) { return c.statement == name; });
+    if (contraction == found.end()) {
+      loose.push_back(name);
+      continue;
+    }
+    std::string why_not;
+    std::vector<PartOption> options = plan_contraction(request_, *contraction, why_not);
+    if (options.empty()) {
+      note(name + " gets no register tile: " + why_not);
+      if (!contraction->init.empty()) loose.push_back(contraction->init);
+      loose.push_back(name);
+      continue;
+    }
+    if (!flush()) return std::nullopt;
+    any = true;
+    strategy.options.push_back(std::move(options));
+  }
+  if (!any || !flush()) return std::nullopt;
+  return strategy;
+}
+
+std::optional<KernelPlan> KernelPlanner::attempt(const Strategy& strategy) {
+  std::size_t levels = 0;
+  for (const auto& options : strategy.options) levels = std::max(levels, options.size());
+  for (std::size_t level = 0; level < std::min(levels, kMostAttempts); ++level) {
+    NameTable names;
+    std::vector<PlanPart> parts;
+    for (const auto& options : strategy.options) parts.push_back(options[std::min(level, options.size() - 1)].build(names));
+    KernelPlan plan = join_parts(kernel(), strategy.schedule, parts);
+    std::vector<std::string> reasons;
+    for (const PlanPart& part : parts) reasons.insert(reasons.end(), part.reasons.begin(), part.reasons.end());
+    if (auto unmet = apply_pins(request_, plan, reasons)) {
+      if (!pin_refusal_) pin_refusal_ = *unmet;
+      continue;
+    }
+    auto problem = dry_run(kernel(), plan, request_.machine);
+    if (!problem) {
+      reasons_.insert(reasons_.end(), reasons.begin(), reasons.end());
+      return plan;
+    }
+    const std::string label = strategy.options.front()[std::min(level, strategy.options.front().size() - 1)].label;
+    note(strategy.name + " (" + label + ") refused: " + problem->reason);
+    if (!refusal_) refusal_ = *problem;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+Candidate<ResolvedPlan> resolve_plan(const Program& program, const Pins& pins, const Machine& machine, const ResolveOptions& options) {
+  const PinTable table = read_pins(program, pins, machine);
+  if (table.pipeline) {
+    return Infeasible{"pin", "resolve_plan", "", "", pin_text(*table.pipeline) + ": machine " + machine.name +
+                      " completes copies at once (no asynchronous copies), so there is nothing to pipeline"};
+  }
+  const auto shared = std::make_shared<const Program>(program);
+  const auto dependences = std::make_shared<const Dependences>(analyze_dependences(program));
+  const TypicalSizes sizes = complete_sizes(program, options.typical_sizes);
+  TILEOPT_TRY(groups, group_statements(program, table));
+  ResolvedPlan resolved;
+  resolved.plan.program = program.name();
+  resolved.plan.program_hash = program.hash();
+  resolved.plan.machine = machine.name;
+  resolved.plan.version = TILEOPT_VERSION;
+  for (const KernelPlan& group : groups) {
+    TILEOPT_TRY(kernel, Kernel::create(shared, dependences, group));
+    const PlanRequest request{kernel, machine, sizes, table, std::max(1, options.threads)};
+    TILEOPT_TRY(plan, KernelPlanner(request, resolved.reasons).run());
+    resolved.plan.kernels.push_back(std::move(plan));
+  }
+  if (auto unused = find_unused_pin(program, table, resolved.plan)) return *unused;
+  return resolved;
+}
+
+}  // namespace tileopt
