@@ -19,6 +19,18 @@ AstExprPtr convert(isl_ast_expr* expr) {
   const isl::ast_expr owned = isl::manage(expr);
   return convert_expr(owned);
 }
+
+/// Replaces names by expressions, as they are: the bounds and operands stay what isl gave.
+static AstExprPtr substitute(const AstExprPtr& expr, const std::map<std::string, AstExprPtr>& values) {
+  if (expr->kind == Kind::name) {
+    const auto found = values.find(expr->name);
+    return found == values.end() ? expr : found->second;
+  }
+  if (expr->arguments.empty()) return expr;
+  std::vector<AstExprPtr> arguments;
+  for (const AstExprPtr& a : expr->arguments) arguments.push_back(substitute(a, values));
+  return ast_operation(expr->kind, std::move(arguments));
+}
 }  // namespace
 
 AstExprPtr convert_expr(const isl::ast_expr& expr) {
@@ -65,17 +77,6 @@ AstExprPtr convert_expr(const isl::ast_expr& expr) {
     default: break;
   }
   TILEOPT_CHECK(false, "isl made an operation of unknown kind: " + poly::to_text(expr));
-}
-
-AstExprPtr substitute(const AstExprPtr& expr, const std::map<std::string, AstExprPtr>& values) {
-  if (expr->kind == Kind::name) {
-    const auto found = values.find(expr->name);
-    return found == values.end() ? expr : found->second;
-  }
-  if (expr->arguments.empty()) return expr;
-  std::vector<AstExprPtr> arguments;
-  for (const AstExprPtr& a : expr->arguments) arguments.push_back(substitute(a, values));
-  return ast_operation(expr->kind, std::move(arguments));
 }
 
 AstNodePtr AstConverter::convert(const isl::ast_node& node) const { return walk(node.get(), {}); }

@@ -14,9 +14,6 @@ namespace tileopt {
 
 AstExprPtr convert_expr(const isl::ast_expr& expr);
 
-/// Replaces names by expressions.
-AstExprPtr substitute(const AstExprPtr& expr, const std::map<std::string, AstExprPtr>& values);
-
 class AstConverter {
  public:
   /// `digit_of(statement, depth)`: digit and level of the band at that depth above the statement.
