@@ -132,7 +132,6 @@ class Walker {
     use.tensor = program_.has_tensor(array.tensor) ? &program_.tensor(array.tensor) : nullptr;
     use.kernel = kernel_;
     use.outer_loops = loop_count();
-    use.outer_times = time_.size();
     use.live_with = open_;
     use.elements = promoted_elements(program_, use.key, use.outer_loops, array.extents);
     use.rank = array.extents.size();
@@ -365,6 +364,7 @@ class Walker {
         access(reader, leaf, space, statement.read_arrays[0], leaf.node->reads[0], statement.read_steps[0], leaf.moved));
     leaf.inside = leaf.moved;
     leaf.padding = isl::set::empty(space);
+    leaf.instance = isl::map::empty(equal_prefix(space, space, 0).space());
   }
 
   void compute_accesses(Leaf& leaf, const AstExprReader& reader, const isl::space& space) {

@@ -1,4 +1,4 @@
-/// Who wrote what a leaf reads: flow analysis on the final arrays in the order of the printed kernels.
+/// Who wrote what a leaf reads: last writers on the final arrays, in the order of the printed kernels.
 #pragma once
 
 #include <map>
@@ -16,15 +16,18 @@ struct Origin {
   isl::map unwritten;      ///< { R[..] -> X[..] } no write precedes
 };
 
-/// A relation { X[..] -> element } of one leaf, or of the reader after the last kernel (leaf == nullptr).
+/// Elements that a leaf touches: { L[..] -> X[..] }.
 struct TimedAccess {
   const Leaf* leaf = nullptr;
   isl::map element;
 };
 
-/// Last writers of `sink` among `sources`. Time entries before `first_time` are equal for all of them.
-Origin find_last_writers(const Execution& execution, const TimedAccess& sink, const std::vector<TimedAccess>& sources,
-                         std::size_t first_time);
+/// Last writers of `sink` among `sources`, by lexmax over the time that sink and source share.
+Origin find_last_writers(const TimedAccess& sink, const std::vector<TimedAccess>& sources);
+
+/// { first[..] -> second[..] : same element }. Elements cut into tiles leave equations like 6 i + ii = 6 i' + ii': detecting
+/// the equalities that they imply makes everything after this fast.
+isl::map same_element(const isl::map& first, const isl::map& second);
 
 /// Memoised origins of reads of the final arrays.
 class LastWriters {
@@ -35,20 +38,12 @@ class LastWriters {
 
   /// Read number `slot` of a leaf, or the own read of a reduction; at all points, padding included.
   const Origin& of_read(std::size_t leaf, std::size_t slot);
-  /// The elements of a program tensor after the last kernel: { final_T[x] -> .. }.
-  const Origin& at_end(std::size_t array);
   /// Leaves that write array `array`.
   std::vector<std::size_t> leaves_writing(std::size_t array) const;
 
  private:
-  std::vector<TimedAccess> sources(std::size_t array) const;
-
   const Execution& execution_;
   std::map<std::pair<std::size_t, std::size_t>, Origin> reads_;
-  std::map<std::size_t, Origin> ends_;
 };
-
-/// { final_T[x] -> T[x] } on the elements of tensor number `array`.
-isl::map final_reads(const Execution& execution, std::size_t array);
 
 }  // namespace tileopt::proof

@@ -51,6 +51,12 @@ void Report::skip(Obligation obligation, std::string reason) {
   obligations_.push_back(std::move(obligation));
 }
 
+std::string Report::explain(const std::exception& error) {
+  const std::string text = error.what();
+  const char* detail = isl_ctx_last_error_msg(context_.get());
+  return detail != nullptr && dynamic_cast<const isl::exception*>(&error) != nullptr ? text + " (" + detail + ")" : text;
+}
+
 void Report::settle(Obligation& obligation, const Outcome& outcome) {
   obligation.verdict = outcome ? Verdict::refuted : Verdict::proved;
   if (!outcome) return;

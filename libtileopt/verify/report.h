@@ -93,7 +93,7 @@ class Report {
       try {
         settle(obligation, check());
       } catch (const std::exception& error) {
-        failure = error.what();
+        failure = explain(error);
         if (poly::quota_exceeded(context_) || dynamic_cast<const isl::exception_quota*>(&error) != nullptr)
           failure = "isl operation quota (" + std::to_string(limits_.operations) + ")";
       }
@@ -103,6 +103,8 @@ class Report {
     obligation.verdict = Verdict::not_attempted;
     obligation.reason = failure;
   }
+  /// What was thrown, with isl's own message where a C function of isl failed.
+  std::string explain(const std::exception& error);
   static void settle(Obligation& obligation, const Outcome& outcome);
 
   isl::ctx context_;

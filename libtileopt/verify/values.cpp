@@ -255,13 +255,12 @@ class ValueChecker {
     throw Undecided("a value passes through more copies than there are promoted arrays");
   }
 
-  /// { R[..] -> writer in the intended run }, writer: a point of a compute leaf, or initial_T[x].
-  isl::union_map intended_sources(std::size_t index, const TimedAccess& reader) const {
+  std::vector<TimedAccess> intended_writers(std::size_t index) const {
     std::vector<TimedAccess> writers;
     for (const Leaf& leaf : execution_.leaves)
       if (leaf.program != nullptr && leaf.program->write.tensor == tensor(index).name)
         writers.push_back({&leaf, intended_elements(leaf, leaf.program->write)});
-    return with_initial(find_last_writers(execution_, reader, writers, 0));
+    return writers;
   }
 
   /// { point of a compute leaf -> S[i] }, initial elements and zeros to themselves.
@@ -293,14 +292,67 @@ class ValueChecker {
     const isl::set readers = slot.intended.domain().intersect(slot.point->element.domain());
     const Origin& origin = checker_.writers.of_read(slot.leaf, slot.number);
     const isl::union_map actual = chase(with_initial(origin).intersect_domain(readers.to_union_set()));
-    return compare(readers, actual, intended_sources(index, {&leaf, slot.intended}), slot_name(slot), slot.access->where);
+    return compare(readers, actual, with_initial(find_last_writers({&leaf, slot.intended}, intended_writers(index))), slot_name(slot),
+                   slot.access->where);
+  }
+
+  // ---- the end of the program
+
+  /// { L[v, b] } whose write to the tensor no later write replaces.
+  isl::set lasting(const Leaf& store, const std::vector<std::size_t>& stores) const {
+    isl::set points = store.write.element.domain();
+    for (const std::size_t i : stores) {
+      const Leaf& other = execution_.leaves[i];
+      const isl::map replaced = same_element(store.write.element, other.write.element).intersect(before(store, other));
+      points = points.subtract(replaced.domain().coalesce());
+    }
+    return points.coalesce();
+  }
+
+  /// Sources of the values that last: each computes the element that it ends up in, and no later instance computes it again.
+  Outcome check_lasting(std::size_t index, const Leaf& store, const isl::map& value) const {
+    const std::string what = "the final content of " + tensor(index).name;
+    const std::vector<TimedAccess> writers = intended_writers(index);
+    for (const TimedAccess& writer : writers) {
+      if (writer.leaf->key != poly::output_name(value)) continue;
+      const isl::map reached = isl::manage(isl_map_subtract_range(value.copy(), writer.leaf->inside.copy()));
+      if (!reached.is_empty()) return Refutation{what + " comes from outside the program's domain", sample(execution_, reached).text(), {}};
+      const isl::map elsewhere = value.apply_range(writer.element).subtract(store.write.element);
+      if (!elsewhere.is_empty())
+        return Refutation{what + ": a value is stored to another element", sample(execution_, value.intersect_domain(elsewhere.domain())).text(), {}};
+      for (const TimedAccess& later : writers)
+        if (Outcome outcome = check_not_final(what, value, writer, later)) return outcome;
+      return {};
+    }
+    return Refutation{what + " does not come from the program's writer", sample(execution_, value).text(), {}};
+  }
+
+  Outcome check_not_final(const std::string& what, const isl::map& value, const TimedAccess& writer, const TimedAccess& later) const {
+    isl::map lost = same_element(writer.element.intersect_domain(value.range()), later.element).intersect(before(*writer.leaf, *later.leaf));
+    if (lost.is_empty()) return {};
+    lost = lost.subtract(writer.leaf->instance.apply_range(later.leaf->instance.reverse()));
+    if (lost.is_empty()) return {};
+    return Refutation{what + ": a later value is lost", sample(execution_, lost).text(), {}};
   }
 
   Outcome check_final(std::size_t index) {
-    const isl::map elements = final_reads(execution_, index);
-    const isl::union_map actual = chase(with_initial(checker_.writers.at_end(index)));
-    return compare(elements.domain(), actual, intended_sources(index, {nullptr, elements}),
-                   "the final content of " + tensor(index).name, tensor(index).where);
+    const std::vector<std::size_t> stores = checker_.writers.leaves_writing(index);
+    isl::set unstored = intended_writes(tensor(index).name);
+    for (const std::size_t i : stores) unstored = unstored.subtract(execution_.leaves[i].write.element.range());
+    if (!unstored.is_empty())
+      return Refutation{"an element of " + tensor(index).name + " is never stored", sample(execution_, unstored).text(), {}};
+    for (const std::size_t i : stores) {
+      const Leaf& store = execution_.leaves[i];
+      const isl::set points = lasting(store, stores);
+      isl_map* identity = isl_set_identity(points.copy());
+      const isl::union_map values = chase(isl::manage(identity).to_union_map());
+      const isl::union_set unset = points.to_union_set().subtract(values.domain());
+      if (!unset.is_empty())
+        return Refutation{"the final content of " + tensor(index).name + ": nobody wrote the value", sample(execution_, unset).text(), {}};
+      for (const isl::map& value : poly::sorted_maps(values))
+        if (Outcome outcome = check_lasting(index, store, value)) return outcome;
+    }
+    return {};
   }
 
   Checker& checker_;

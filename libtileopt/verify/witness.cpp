@@ -6,7 +6,6 @@
 namespace tileopt::proof {
 
 std::string initial_name(const std::string& tensor) { return "initial_" + tensor; }
-std::string final_name(const std::string& tensor) { return "final_" + tensor; }
 
 namespace {
 
@@ -57,10 +56,8 @@ class Describer {
     const std::vector<long> values = coordinates(point);
     for (const Leaf& leaf : execution_.leaves)
       if (leaf.key == name) return leaf_point(leaf, point, values);
-    for (const Tensor& tensor : execution_.program->tensors()) {
+    for (const Tensor& tensor : execution_.program->tensors())
       if (name == initial_name(tensor.name)) return "the initial value of " + plain_tuple(tensor.name, values, 0);
-      if (name == final_name(tensor.name)) return "the final value of " + plain_tuple(tensor.name, values, 0);
-    }
     for (const ArrayUse& array : execution_.arrays)
       if (array.key == name && array.promoted != nullptr) return plain_tuple(array.name, values, array.outer_loops);
     for (const Statement& statement : execution_.program->statements())

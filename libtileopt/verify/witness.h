@@ -25,8 +25,6 @@ Witness sample(const Execution& execution, const isl::union_map& map);
 
 /// Tuple name that stands for the value an element of `tensor` has when the first kernel starts.
 std::string initial_name(const std::string& tensor);
-/// Tuple name that stands for whoever reads the elements of `tensor` after the last kernel.
-std::string final_name(const std::string& tensor);
 /// Tuple name of the zero that a copy writes beyond the data.
 inline constexpr const char* zero_name = "zero_fill";
 
