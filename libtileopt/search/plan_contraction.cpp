@@ -19,8 +19,8 @@ constexpr double kLeftBytes = 256 << 10;
 
 class ContractionPlanner {
  public:
-  ContractionPlanner(const PlanRequest& request, const Contraction& contraction, const Atom& multiply_add, const Atom& elementwise)
-      : request_(request), c_(contraction), fma_(multiply_add), box_(elementwise) {}
+  ContractionPlanner(const PlanRequest& request, Contraction contraction, const Atom& multiply_add, const Atom& elementwise)
+      : request_(request), c_(std::move(contraction)), fma_(multiply_add), box_(elementwise) {}
 
   bool choose_sizes(std::string& why_not);
   PlanPart build(NameTable& names) const;
@@ -46,7 +46,7 @@ class ContractionPlanner {
   std::vector<std::string> explain() const;
 
   const PlanRequest& request_;
-  const Contraction& c_;
+  Contraction c_;
   const Atom& fma_;
   const Atom& box_;
   RegisterTile tile_;

@@ -258,9 +258,9 @@ std::string bound_iterator(const Program& program, const std::string& name, cons
   const isl::map map(program.ctx(), members.map);  // { S[i] -> [m] }
   const isl::pw_multi_aff function = poly::as_function(map);
   const isl::pw_aff value = isl::manage(isl_pw_multi_aff_get_pw_aff(function.get(), static_cast<int>(member)));
-  if (isl_pw_aff_n_piece(value.get()) != 1) return "";
-  const isl::aff aff = isl::manage(isl_pw_aff_as_aff(value.copy()));
-  if (isl_aff_dim(aff.get(), isl_dim_div) != 0) return "";
+  isl::aff aff;
+  value.foreach_piece([&](const isl::set&, const isl::multi_aff& piece) { aff = piece.at(0); });
+  if (isl_pw_aff_n_piece(value.get()) != 1 || isl_aff_dim(aff.get(), isl_dim_div) != 0) return "";
   for (std::size_t i = statement.iterators.size(); i-- > 0;) {
     const isl::val c = isl::manage(isl_aff_get_coefficient_val(aff.get(), isl_dim_in, static_cast<int>(i)));
     if (c.is_zero()) continue;

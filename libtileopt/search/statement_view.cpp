@@ -35,14 +35,21 @@ isl::set forget_parameters(isl::set set) {
   return isl::manage(isl_set_project_out(set.release(), isl_dim_param, 0, count));
 }
 
+/// The affine expression of a function with one piece, its domain forgotten.
+std::optional<isl::aff> only_piece(const isl::pw_aff& function) {
+  if (isl_pw_aff_n_piece(function.get()) != 1) return std::nullopt;
+  std::optional<isl::aff> piece;
+  function.foreach_piece([&](const isl::set&, const isl::multi_aff& aff) { piece = aff.at(0); });
+  return piece;
+}
+
 /// Coefficients of one subscript { [members] -> [(s)] }, or nothing where it is piecewise or has divisions.
 std::optional<std::vector<long>> coefficients_of(const isl::pw_aff& subscript, std::size_t members) {
-  if (isl_pw_aff_n_piece(subscript.get()) != 1) return std::nullopt;
-  const isl::aff aff = isl::manage(isl_pw_aff_as_aff(subscript.copy()));
-  if (isl_aff_dim(aff.get(), isl_dim_div) != 0) return std::nullopt;
+  const auto aff = only_piece(subscript);
+  if (!aff || isl_aff_dim(aff->get(), isl_dim_div) != 0) return std::nullopt;
   std::vector<long> result;
   for (std::size_t m = 0; m < members; ++m) {
-    const auto value = to_long(isl::manage(isl_aff_get_coefficient_val(aff.get(), isl_dim_in, static_cast<int>(m))));
+    const auto value = to_long(isl::manage(isl_aff_get_coefficient_val(aff->get(), isl_dim_in, static_cast<int>(m))));
     if (!value) return std::nullopt;
     result.push_back(*value);
   }
