@@ -1,0 +1,26 @@
+/// The texts behind Helpers: rows in emission order, requirements before their users.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace tileopt {
+
+struct HelperRow {
+  std::string name;
+  std::vector<std::string> requirements;
+  std::string text;
+};
+
+/// Bit casts, 16-bit floats, index arithmetic, integer and float operators.
+std::vector<HelperRow> arithmetic_helper_rows();
+/// exp, exp2, log, tanh, erf, sqrt, rounding.
+std::vector<HelperRow> math_helper_rows();
+/// Rows on vectors; `@` stands for the number of lanes, requirements are of the same number of lanes.
+std::vector<HelperRow> vector_helper_rows();
+
+/// Both scalar tables, in emission order.
+const std::vector<HelperRow>& scalar_helper_table();
+const std::vector<HelperRow>& vector_helper_table();
+
+}  // namespace tileopt

@@ -1,0 +1,98 @@
+/// Helper texts on GNU vectors of `@` lanes. GNU C has no `?:` on vectors: selections go through masks.
+#include "backends/c_common/helper_table.h"
+#include "backends/c_common/helpers.h"
+
+namespace tileopt {
+
+namespace {
+std::string replace_all(std::string text, const std::string& from, const std::string& to) {
+  for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size())) text.replace(at, from.size(), to);
+  return text;
+}
+
+const std::string prefix = "static inline __attribute__((always_inline)) ";
+
+const char* const select_text =
+    "$Tx@ tileopt_select_$Tx@($Mx@ mask, $Tx@ a, $Tx@ b) {\n"
+    "  return ($Tx@)((mask & ($Mx@)a) | (~mask & ($Mx@)b));\n"
+    "}\n";
+const char* const splat_text = "$Tx@ tileopt_splat_$Tx@($C x) { return x - ($Tx@){0}; }\n";
+const char* const minmax_float_text =
+    "$Tx@ tileopt_$O_$Tx@($Tx@ a, $Tx@ b) {\n"
+    "  return tileopt_select_$Tx@(($Mx@)(a $R b) | ($Mx@)(a != a), a, b);\n"
+    "}\n";
+const char* const minmax_integer_text =
+    "$Tx@ tileopt_$O_$Tx@($Tx@ a, $Tx@ b) { return tileopt_select_$Tx@(($Mx@)(a $R b), a, b); }\n";
+
+const char* const load_bf16_text =
+    "f32x@ tileopt_load_bf16x@(u16x@ bits) { return (f32x@)(__builtin_convertvector(bits, u32x@) << 16); }\n";
+const char* const store_bf16_text =
+    "u16x@ tileopt_store_bf16x@(f32x@ x) { return __builtin_convertvector((u32x@)x >> 16, u16x@); }\n";
+const char* const round_bf16_text =
+    "f32x@ tileopt_round_bf16x@(f32x@ x) {\n"
+    "  const u32x@ bits = (u32x@)x;\n"
+    "  const u32x@ rounded = (bits + 0x7fffu + ((bits >> 16) & 1u)) & 0xffff0000u;\n"
+    "  return tileopt_select_f32x@((i32x@)(x != x), (f32x@)((bits | 0x00400000u) & 0xffff0000u), (f32x@)rounded);\n"
+    "}\n";
+const char* const load_f16_text =
+    "f32x@ tileopt_load_f16x@(u16x@ half) {\n"
+    "  const u32x@ wide = __builtin_convertvector(half, u32x@);\n"
+    "  const u32x@ magnitude = (wide & 0x7fffu) << 13;\n"
+    "  const u32x@ scaled = (u32x@)((f32x@)magnitude * 0x1p112f);\n"
+    "  const u32x@ special = (u32x@)(magnitude >= 0x0f800000u);\n"
+    "  return (f32x@)((special & (magnitude | 0x7f800000u)) | (~special & scaled) | (wide & 0x8000u) << 16);\n"
+    "}\n";
+const char* const store_f16_text =
+    "u16x@ tileopt_store_f16x@(f32x@ x) {\n"
+    "  const u32x@ bits = (u32x@)x;\n"
+    "  const u32x@ sign = bits & 0x80000000u;\n"
+    "  const u32x@ magnitude = bits ^ sign;\n"
+    "  const u32x@ normal = (magnitude + 0xc8000fffu + ((magnitude >> 13) & 1u)) >> 13;\n"
+    "  const u32x@ tiny = (u32x@)((f32x@)magnitude + 0.5f) - 0x3f000000u;\n"
+    "  const u32x@ is_tiny = (u32x@)(magnitude < 0x38800000u);\n"
+    "  const u32x@ is_large = (u32x@)(magnitude >= 0x477ff000u);\n"
+    "  const u32x@ is_nan = (u32x@)(magnitude > 0x7f800000u);\n"
+    "  const u32x@ finite = (is_tiny & tiny) | (~is_tiny & ((is_large & 0x7c00u) | (~is_large & normal)));\n"
+    "  return __builtin_convertvector((is_nan & 0x7e00u) | (~is_nan & finite) | sign >> 16, u16x@);\n"
+    "}\n";
+
+struct Lane {
+  ElementType type;
+  ElementType mask;
+};
+constexpr Lane lanes[] = {{ElementType::f32, ElementType::i32}, {ElementType::f64, ElementType::i64},
+                          {ElementType::i8, ElementType::i8},   {ElementType::i16, ElementType::i16},
+                          {ElementType::i32, ElementType::i32}, {ElementType::i64, ElementType::i64},
+                          {ElementType::u8, ElementType::i8},   {ElementType::u16, ElementType::i16},
+                          {ElementType::u32, ElementType::i32}, {ElementType::u64, ElementType::i64}};
+
+void add_lane(std::vector<HelperRow>& rows, const Lane& lane) {
+  const std::string type = type_name(lane.type);
+  const std::string mask = type_name(lane.mask);
+  const auto fill = [&](const std::string& text) {
+    return prefix + replace_all(replace_all(replace_all(text, "$T", type), "$M", mask), "$C", storage_type_c(lane.type));
+  };
+  rows.push_back({"tileopt_splat_" + type + "x@", {type}, fill(splat_text)});
+  rows.push_back({"tileopt_select_" + type + "x@", {type, mask}, fill(select_text)});
+  const char* const minmax = is_float(lane.type) ? minmax_float_text : minmax_integer_text;
+  rows.push_back({"tileopt_min_" + type + "x@", {"tileopt_select_" + type + "x@"},
+                  fill(replace_all(replace_all(minmax, "$O", "min"), "$R", "<="))});
+  rows.push_back({"tileopt_max_" + type + "x@", {"tileopt_select_" + type + "x@"},
+                  fill(replace_all(replace_all(minmax, "$O", "max"), "$R", ">="))});
+}
+}  // namespace
+
+std::vector<HelperRow> vector_helper_rows() {
+  std::vector<HelperRow> rows;
+  for (const Lane& lane : lanes) add_lane(rows, lane);
+  rows.push_back({"tileopt_load_bf16x@", {"f32", "u16", "u32"}, prefix + load_bf16_text});
+  rows.push_back({"tileopt_store_bf16x@", {"f32", "u16", "u32"}, "/* The lanes are bf16 values. */\n" + prefix + store_bf16_text});
+  rows.push_back({"tileopt_round_bf16x@", {"tileopt_select_f32x@", "u32"}, prefix + round_bf16_text});
+  rows.push_back({"tileopt_load_f16x@", {"f32", "u16", "u32"}, prefix + load_f16_text});
+  rows.push_back({"tileopt_store_f16x@", {"f32", "u16", "u32"}, prefix + store_f16_text});
+  rows.push_back({"tileopt_round_f16x@", {"tileopt_load_f16x@", "tileopt_store_f16x@"},
+                  prefix + "f32x@ tileopt_round_f16x@(f32x@ x) { return tileopt_load_f16x@(tileopt_store_f16x@(x)); }\n"});
+  return rows;
+}
+
+}  // namespace tileopt

@@ -1,0 +1,255 @@
+#include "backends/openmp/launcher.h"
+
+#include <algorithm>
+
+#include "backends/c_common/integer_c.h"
+#include "support/text.h"
+
+namespace tileopt {
+
+namespace {
+std::string size_parameters(const Signature& signature) {
+  std::vector<std::string> parts;
+  for (const std::string& size : signature.sizes) parts.push_back("int64_t " + signature.names.value(size));
+  return parts.empty() ? "void" : join(parts, ", ");
+}
+
+std::string size_arguments(const Signature& signature) {
+  std::vector<std::string> parts;
+  for (const std::string& size : signature.sizes) parts.push_back(signature.names.value(size));
+  return join(parts, ", ");
+}
+
+std::string argument_declaration(const TensorArgument& argument) {
+  const std::string type = storage_type_c(argument.element);
+  if (argument.by_value) return type + " " + argument.name;
+  return (argument.role == TensorRole::in ? "const " : "") + type + "* " + argument.name;
+}
+
+std::vector<const TensorArgument*> pointers_of(const Signature& signature) {
+  std::vector<const TensorArgument*> pointers;
+  for (const TensorArgument& argument : signature.arguments)
+    if (!argument.by_value) pointers.push_back(&argument);
+  return pointers;
+}
+
+std::string measure_function(const Signature& signature) { return "tileopt_measure_" + signature.function; }
+
+/// rank, shape and element size of an array as arguments of tileopt_array_bytes.
+std::string array_bytes_call(const TensorArgument& argument, const Signature& signature, Helpers& helpers) {
+  std::vector<std::string> extents;
+  for (const AstExprPtr& extent : argument.shape) extents.push_back(integer_c(extent, signature.names, helpers));
+  const std::string shape = extents.empty() ? "NULL" : "(const int64_t[]){" + join(extents, ", ") + "}";
+  return "tileopt_array_bytes(" + std::to_string(extents.size()) + ", " + shape + ", " +
+         std::to_string(size_bytes(argument.element)) + ")";
+}
+
+const char* const array_bytes_text = R"(/* Bytes of a dense array; -1 for a negative extent or a product beyond 64 bits. */
+static int64_t tileopt_array_bytes(int rank, const int64_t* shape, int64_t element) {
+  int64_t product = element;
+  int empty = 0;
+  for (int d = rank - 1; d >= 0; --d) {
+    if (shape[d] < 0) return -1;
+    if (shape[d] == 0) empty = 1;
+    else if (product > INT64_MAX / shape[d]) return -1;
+    else product *= shape[d];
+  }
+  return empty ? 0 : product;
+}
+
+)";
+
+const char* const reserve_text = R"(/* End of `bytes` more bytes of workspace, rounded up to the alignment; -1 beyond 64 bits. */
+static int64_t tileopt_reserve(int64_t end, int64_t bytes) {
+  return end < 0 || bytes > INT64_MAX - 255 - end ? -1 : (end + bytes + 255) / 256 * 256;
+}
+
+)";
+
+const char* const overlap_text = R"(static int tileopt_overlap(const void* a, int64_t a_bytes, const void* b, int64_t b_bytes) {
+  const uintptr_t first = (uintptr_t)a;
+  const uintptr_t second = (uintptr_t)b;
+  if (a_bytes == 0 || b_bytes == 0) return 0;
+  return first < second ? second - first < (uintptr_t)a_bytes : first - second < (uintptr_t)b_bytes;
+}
+
+)";
+
+long promoted_bytes(const std::vector<KernelCall>& kernels) {
+  long bytes = 0;
+  for (const KernelCall& kernel : kernels) bytes = std::max(bytes, kernel.workspace_bytes);
+  return bytes;
+}
+
+/// Checks the sizes; fills the bytes of every pointer argument and the offsets of locals and promoted arrays.
+std::string print_measure(const Signature& signature, const std::vector<KernelCall>& kernels, Helpers& helpers) {
+  std::string parameters = size_parameters(signature);
+  if (parameters == "void") parameters.clear();
+  else parameters += ", ";
+  std::string text = "/* Bytes of workspace; -1 where a size is refused. bytes: of each pointer argument; offsets: of each local array,\n"
+                     "   then of the kernels' own arrays. */\n";
+  text += "static int64_t " + measure_function(signature) + "(" + parameters + "int64_t* tileopt_bytes, int64_t* tileopt_offsets) {\n";
+  for (const std::string& size : signature.sizes) {
+    const std::string& name = signature.names.value(size);
+    text += "  if (" + name + " < -INT64_C(" + std::to_string(kLargestSize) + ") || " + name + " > INT64_C(" + std::to_string(kLargestSize) +
+            ")) return -1;\n";
+  }
+  if (!is_constant(fold(signature.context), 1)) text += "  if (!(" + integer_c(signature.context, signature.names, helpers) + ")) return -1;\n";
+  int position = 0;
+  for (const TensorArgument* pointer : pointers_of(signature)) {
+    const std::string slot = "tileopt_bytes[" + std::to_string(position++) + "]";
+    text += "  " + slot + " = " + array_bytes_call(*pointer, signature, helpers) + ";\n  if (" + slot + " < 0) return -1;\n";
+  }
+  text += "  int64_t tileopt_end = 0;\n";
+  position = 0;
+  if (!signature.locals.empty()) text += "  int64_t tileopt_size;\n";
+  for (const TensorArgument& local : signature.locals) {
+    text += "  tileopt_offsets[" + std::to_string(position++) + "] = tileopt_end;\n";
+    text += "  tileopt_size = " + array_bytes_call(local, signature, helpers) + ";\n  if (tileopt_size < 0) return -1;\n";
+    text += "  tileopt_end = tileopt_reserve(tileopt_end, tileopt_size);\n  if (tileopt_end < 0) return -1;\n";
+  }
+  text += "  tileopt_offsets[" + std::to_string(position) + "] = tileopt_end;\n";
+  text += "  tileopt_end = tileopt_reserve(tileopt_end, " + std::to_string(promoted_bytes(kernels)) + ");\n";
+  if (pointers_of(signature).empty()) text += "  (void)tileopt_bytes;\n";
+  text += "  return tileopt_end;\n}\n\n";
+  return text;
+}
+
+std::string measure_call(const Signature& signature) {
+  const std::string sizes = size_arguments(signature);
+  return measure_function(signature) + "(" + sizes + (sizes.empty() ? "" : ", ") + "tileopt_bytes, tileopt_offsets)";
+}
+
+std::string measure_storage(const Signature& signature) {
+  const std::size_t pointers = std::max<std::size_t>(1, pointers_of(signature).size());
+  return "  int64_t tileopt_bytes[" + std::to_string(pointers) + "];\n  int64_t tileopt_offsets[" + std::to_string(signature.locals.size() + 1) + "];\n";
+}
+
+std::string print_pointer_checks(const Signature& signature) {
+  const std::vector<const TensorArgument*> pointers = pointers_of(signature);
+  std::string nulls, alignment, overlaps;
+  for (std::size_t i = 0; i < pointers.size(); ++i) {
+    const TensorArgument& a = *pointers[i];
+    const std::string bytes = "tileopt_bytes[" + std::to_string(i) + "]";
+    nulls += "  if (" + bytes + " > 0 && " + a.name + " == NULL) return 2;\n";
+    const int element = size_bytes(a.element);
+    if (element > 1) alignment += "  if ((uintptr_t)" + a.name + " % " + std::to_string(element) + " != 0) return 3;\n";
+    for (std::size_t j = 0; j < i; ++j)
+      if (a.written() || pointers[j]->written())
+        overlaps += "  if (tileopt_overlap(" + pointers[j]->name + ", tileopt_bytes[" + std::to_string(j) + "], " + a.name + ", " + bytes + ")) return 4;\n";
+  }
+  return nulls + alignment + overlaps;
+}
+
+std::string print_workspace_checks(const Signature& signature) {
+  std::string text = "  if (tileopt_total > 0 && (workspace == NULL || (uintptr_t)workspace % " + std::to_string(kWorkspaceAlignment) + " != 0)) return 5;\n";
+  int position = 0;
+  for (const TensorArgument* pointer : pointers_of(signature))
+    text += "  if (tileopt_overlap(" + pointer->name + ", tileopt_bytes[" + std::to_string(position++) + "], workspace, tileopt_total)) return 4;\n";
+  return text;
+}
+
+std::string print_kernel_call(const KernelCall& kernel, const Signature& signature) {
+  std::vector<std::string> parts;
+  for (const std::string& size : kernel.sizes) parts.push_back(signature.names.value(size));
+  for (const std::string& tensor : kernel.tensors) {
+    std::string text = signature.names.array(tensor);
+    for (std::size_t i = 0; i < signature.locals.size(); ++i)
+      if (signature.locals[i].tensor == tensor)
+        text = "(" + storage_type_c(signature.locals[i].element) + "*)(void*)((unsigned char*)workspace + tileopt_offsets[" + std::to_string(i) + "])";
+    parts.push_back(text);
+  }
+  if (kernel.workspace_bytes > 0)
+    parts.push_back("(unsigned char*)workspace + tileopt_offsets[" + std::to_string(signature.locals.size()) + "]");
+  return "  " + kernel.function + "(" + join(parts, ", ") + ");\n";
+}
+
+std::string shape_text(const TensorArgument& argument) {
+  if (argument.shape.empty()) return argument.by_value ? "a value" : "one element";
+  std::string text;
+  for (const AstExprPtr& extent : argument.shape) text += "[" + ast_expr_text(extent) + "]";
+  return text;
+}
+
+/// Elements between neighbours along each dimension: products of the extents to the right.
+std::string strides_text(const TensorArgument& argument) {
+  std::string text, product;
+  for (std::size_t d = argument.shape.size(); d-- > 0;) {
+    text = (product.empty() ? "1" : product) + (text.empty() ? "" : ", " + text);
+    std::string factor = ast_expr_text(argument.shape[d]);
+    if (!argument.shape[d]->arguments.empty()) factor = "(" + factor + ")";
+    product = product.empty() ? factor : factor + " * " + product;
+  }
+  return text;
+}
+
+std::string role_text(TensorRole role) {
+  switch (role) {
+    case TensorRole::in: return "read";
+    case TensorRole::out: return "written; elements that the program does not write keep their values";
+    case TensorRole::inout: return "read and written";
+    case TensorRole::local: return "local";
+  }
+  return "";
+}
+
+std::string element_text(ElementType type) {
+  const bool bits = type == ElementType::bf16 || type == ElementType::f16;
+  return type_name(type) + (bits ? " (its 16 bits)" : "");
+}
+}  // namespace
+
+std::string launcher_prototype(const Signature& signature) {
+  std::vector<std::string> parts;
+  for (const std::string& size : signature.sizes) parts.push_back("int64_t " + signature.names.value(size));
+  for (const TensorArgument& argument : signature.arguments) parts.push_back(argument_declaration(argument));
+  parts.push_back("void* workspace");
+  return "int32_t " + signature.function + "(" + join(parts, ", ") + ")";
+}
+
+std::string workspace_prototype(const Signature& signature) {
+  return "int64_t " + signature.function + "_workspace_bytes(" + size_parameters(signature) + ")";
+}
+
+std::string print_launcher(const Signature& signature, const std::vector<KernelCall>& kernels, Helpers& helpers) {
+  std::string text = std::string(array_bytes_text) + reserve_text;
+  if (!pointers_of(signature).empty()) text += overlap_text;
+  text += print_measure(signature, kernels, helpers);
+  text += workspace_prototype(signature) + " {\n" + measure_storage(signature) + "  return " + measure_call(signature) + ";\n}\n\n";
+  text += launcher_prototype(signature) + " {\n" + measure_storage(signature);
+  text += "  const int64_t tileopt_total = " + measure_call(signature) + ";\n  if (tileopt_total < 0) return 1;\n";
+  text += print_pointer_checks(signature) + print_workspace_checks(signature);
+  for (const KernelCall& kernel : kernels) text += print_kernel_call(kernel, signature);
+  return text + "  return 0;\n}\n";
+}
+
+std::string print_header(const Signature& signature, const std::string& title) {
+  std::string guard = "TILEOPT_GENERATED_" + signature.function + "_H";
+  std::string text = "/* " + title + "\n *\n";
+  const std::string condition = ast_expr_text(signature.context);
+  if (condition != "1") text += " * Sizes: " + condition + "\n *\n";
+  text += " * Arrays are dense and row-major. Shapes, and strides in elements:\n";
+  for (const TensorArgument& argument : signature.arguments) {
+    text += " *   " + argument.name + ": " + element_text(argument.element) + " " + shape_text(argument);
+    if (!argument.shape.empty()) text += ", strides " + strides_text(argument);
+    text += ", " + role_text(argument.role) + "\n";
+  }
+  text += " * Alignment: every array to its element, the workspace to " + std::to_string(kWorkspaceAlignment) + " bytes.\n"
+          " * Written arrays may not overlap any other argument. Arrays without elements may be NULL.\n *\n"
+          " * " + signature.function + "_workspace_bytes: bytes that `workspace` must hold (0: it may be NULL); -1 where " +
+          "the sizes are refused.\n *\n"
+          " * " + signature.function + " returns\n"
+          " *   0  done\n"
+          " *   1  a size violates the program's constraints, an extent is negative or a byte count exceeds 64 bits\n"
+          " *   2  an array with elements is NULL\n"
+          " *   3  an array is not aligned to its element\n"
+          " *   4  a written array or the workspace overlaps another argument\n"
+          " *   5  the workspace is NULL or misaligned while bytes are needed\n"
+          " * and touches no array unless it returns 0. Integer division and remainder by zero give 0.\n */\n";
+  text += "#ifndef " + guard + "\n#define " + guard + "\n\n#include <stdint.h>\n\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n";
+  text += workspace_prototype(signature) + ";\n\n" + launcher_prototype(signature) + ";\n\n";
+  text += "#ifdef __cplusplus\n}\n#endif\n\n#endif\n";
+  return text;
+}
+
+}  // namespace tileopt

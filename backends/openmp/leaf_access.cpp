@@ -1,0 +1,103 @@
+#include "backends/openmp/leaf_access.h"
+
+#include "support/error.h"
+
+namespace tileopt {
+
+Subscripts LeafOperand::at(const std::vector<long>& point) const {
+  const std::vector<long> offset = delta(point);
+  Subscripts subscripts;
+  for (std::size_t d = 0; d < corner.size(); ++d) subscripts.push_back(plus(corner[d], offset[d]));
+  return subscripts;
+}
+
+Subscripts LeafOperand::at(const std::vector<AstExprPtr>& point) const {
+  Subscripts subscripts = corner;
+  for (std::size_t d = 0; d < corner.size(); ++d)
+    for (std::size_t b = 0; b < point.size(); ++b)
+      if (steps[d][b] != 0) subscripts[d] = sum_of(subscripts[d], product_of(ast_integer(steps[d][b]), point[b]));
+  return subscripts;
+}
+
+std::vector<long> LeafOperand::delta(const std::vector<long>& point) const {
+  std::vector<long> offset(corner.size(), 0);
+  for (std::size_t d = 0; d < corner.size(); ++d)
+    for (std::size_t b = 0; b < point.size(); ++b) offset[d] += steps[d][b] * point[b];
+  return offset;
+}
+
+bool LeafOperand::still(std::size_t digit) const {
+  for (const std::vector<long>& row : steps)
+    if (row[digit] != 0) return false;
+  return true;
+}
+
+bool LeafOperand::contiguous(std::size_t digit) const {
+  if (steps.empty()) return false;
+  for (std::size_t d = 0; d < steps.size(); ++d)
+    if (steps[d][digit] != (d + 1 == steps.size() ? 1 : 0)) return false;
+  return true;
+}
+
+bool LeafOperand::same_elements(const LeafOperand& other) const {
+  if (storage != other.storage || steps != other.steps) return false;
+  for (std::size_t d = 0; d < corner.size(); ++d)
+    if (ast_expr_text(fold(corner[d])) != ast_expr_text(fold(other.corner[d]))) return false;
+  return true;
+}
+
+long LeafView::points() const {
+  long product = 1;
+  for (const long radix : radices)
+    if (__builtin_mul_overflow(product, radix, &product)) return LONG_MAX;
+  return product;
+}
+
+AstExprPtr LeafView::index_at(std::size_t index, const std::vector<AstExprPtr>& point) const {
+  AstExprPtr value = indices[index];
+  for (std::size_t b = 0; b < point.size(); ++b)
+    if (statement->index_steps[index][b] != 0)
+      value = sum_of(value, product_of(ast_integer(statement->index_steps[index][b]), point[b]));
+  return value;
+}
+
+bool LeafView::order_matters() const {
+  for (const LeafOperand& read : reads)
+    if (read.storage == write.storage && !read.same_elements(write)) return true;
+  return false;
+}
+
+LeafView make_leaf_view(const AstLeaf& leaf, const Ast& ast, const Program& program, const StorageTable& storage) {
+  LeafView view;
+  const AstStatement& statement = ast.statements.at(leaf.statement);
+  view.statement = &statement;
+  view.copy = statement.kind != "compute";
+  for (const AstStatement::BoxDigit& digit : statement.box) view.radices.push_back(digit.radix);
+  view.indices = leaf.indices;
+  view.extents = leaf.extents;
+  const Storage& target = storage.find(statement.write_array);
+  view.write = {&target, target.element, leaf.write, statement.write_steps};
+  for (std::size_t r = 0; r < statement.read_arrays.size(); ++r) {
+    const Storage& source = storage.find(statement.read_arrays[r]);
+    view.reads.push_back({&source, source.element, leaf.reads[r], statement.read_steps[r]});
+  }
+  if (view.copy) {
+    // A copy moves values of the narrower of both types, whichever side keeps them wider.
+    const bool widens = widens_exactly(view.reads[0].type, target.element);
+    view.type = widens ? view.reads[0].type : target.element;
+    view.reads[0].type = view.write.type = view.type;
+    view.body = make_expr(view.type, Read{0});
+    return view;
+  }
+  const Statement& source = program.statement(statement.statement);
+  TILEOPT_CHECK(source.reads.size() == view.reads.size(), "reads of leaf " + leaf.statement);
+  TILEOPT_CHECK(source.indices.size() <= view.indices.size(), "index values of leaf " + leaf.statement);
+  view.combine = source.combine;
+  view.body = source.body;
+  view.type = source.body->type;
+  view.write.type = view.type;
+  for (std::size_t r = 0; r < view.reads.size(); ++r) view.reads[r].type = program.tensor(source.reads[r].tensor).type;
+  return view;
+}
+
+}  // namespace tileopt

@@ -1,0 +1,53 @@
+/// What a leaf reads, writes and computes, made ready for printing.
+#pragma once
+
+#include <climits>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "backends/openmp/storage.h"
+#include "ir/program.h"
+
+namespace tileopt {
+
+/// One access: the array's storage, the type that the program sees there, and the subscripts as corner + steps.
+struct LeafOperand {
+  const Storage* storage = nullptr;
+  ElementType type = ElementType::f32;
+  Subscripts corner;
+  std::vector<std::vector<long>> steps;  ///< [array dimension][box digit]
+
+  Subscripts at(const std::vector<long>& point) const;         ///< corner + steps * point
+  Subscripts at(const std::vector<AstExprPtr>& point) const;   ///< the same for symbolic box coordinates
+  std::vector<long> delta(const std::vector<long>& point) const;
+  /// Element steps along one box digit are 0 in every dimension.
+  bool still(std::size_t digit) const;
+  /// One step along the digit is one step in the last dimension and none in the others.
+  bool contiguous(std::size_t digit) const;
+  bool same_elements(const LeafOperand& other) const;
+};
+
+/// A leaf with everything resolved. Copies have a body that reads access 0.
+struct LeafView {
+  const AstStatement* statement = nullptr;
+  Combine combine = Combine::assign;
+  ExprPtr body;
+  ElementType type = ElementType::f32;   ///< of the value written, as the program sees it
+  LeafOperand write;
+  std::vector<LeafOperand> reads;
+  std::vector<AstExprPtr> indices;
+  std::vector<AstExprPtr> extents;       ///< per box digit, or empty
+  std::vector<long> radices;
+  bool copy = false;
+
+  long points() const;
+  bool zero_fill() const { return statement->zero_fill; }
+  AstExprPtr index_at(std::size_t index, const std::vector<AstExprPtr>& point) const;
+  /// Reads that touch the written array at (possibly) other elements: box points must then run one by one.
+  bool order_matters() const;
+};
+
+LeafView make_leaf_view(const AstLeaf& leaf, const Ast& ast, const Program& program, const StorageTable& storage);
+
+}  // namespace tileopt

@@ -1,0 +1,241 @@
+#include "backends/openmp/leaf_printer.h"
+
+#include "backends/openmp/refusal.h"
+#include "backends/openmp/vector_leaf.h"
+#include "support/text.h"
+
+namespace tileopt {
+
+namespace {
+bool is_memory(const Storage& storage) { return storage.kind == Storage::Kind::memory || storage.kind == Storage::Kind::value; }
+
+/// Values that are equal in both compute types.
+std::string exact_cast(ElementType from, ElementType to, const std::string& value) {
+  if (compute_type(from) == compute_type(to)) return value;
+  return "(" + compute_type_c(to) + ")" + value;
+}
+
+std::vector<AstExprPtr> constants(const std::vector<long>& values) {
+  std::vector<AstExprPtr> exprs;
+  for (const long value : values) exprs.push_back(ast_integer(value));
+  return exprs;
+}
+
+enum class Coverage { whole, part, unknown };
+
+Coverage coverage_of(const LeafView& leaf) {
+  Coverage result = Coverage::whole;
+  for (std::size_t b = 0; b < leaf.extents.size(); ++b) {
+    const auto extent = constant_value(fold(leaf.extents[b]));
+    if (!extent) {
+      if (result == Coverage::whole) result = Coverage::unknown;
+    } else if (*extent < leaf.radices[b]) {
+      return Coverage::part;
+    }
+  }
+  return result;
+}
+
+/// Calls `visit` on every point of the box, in order.
+template <class Visit>
+void for_each_point(const std::vector<long>& radices, Visit&& visit) {
+  std::vector<long> point(radices.size(), 0);
+  while (true) {
+    visit(point);
+    std::size_t d = radices.size();
+    while (d > 0 && ++point[d - 1] == radices[d - 1]) point[--d] = 0;
+    if (d == 0) return;
+  }
+}
+}  // namespace
+
+std::string stored_value(const LeafOperand& operand, const std::string& element, Helpers& helpers) {
+  const Storage& storage = *operand.storage;
+  const std::string value = is_memory(storage) ? load_c(storage.element, element, helpers) : element;
+  return exact_cast(storage.element, operand.type, value);
+}
+
+std::string store_statement(const LeafOperand& write, Combine combine, const std::string& element, const std::string& value, Helpers& helpers) {
+  const Storage& storage = *write.storage;
+  const bool plain = storage.element == write.type && (write.type == ElementType::f32 || write.type == ElementType::f64);
+  if (plain && combine == Combine::sum) return element + " += " + without_parentheses(value) + ";";
+  if (plain && combine == Combine::prod) return element + " *= " + value + ";";
+  const std::string old = combine == Combine::assign ? "" : stored_value(write, element, helpers);
+  std::string result = exact_cast(write.type, storage.element, combine_c(combine, write.type, old, value, helpers));
+  if (is_memory(storage)) result = store_c(storage.element, result, helpers);
+  return element + " = " + without_parentheses(result) + ";";
+}
+
+bool touches_named(const LeafView& leaf) {
+  if (leaf.write.storage->named()) return true;
+  for (const LeafOperand& read : leaf.reads)
+    if (read.storage->named()) return true;
+  return false;
+}
+
+void LeafPrinter::print(const LeafView& leaf) {
+  if (leaf.radices.empty()) return print_point(leaf, {});
+  const Coverage coverage = leaf.extents.empty() ? Coverage::whole : coverage_of(leaf);
+  if (coverage == Coverage::whole) return print_full(leaf);
+  if (coverage == Coverage::part) return print_edge(leaf, leaf.extents);
+  std::vector<AstExprPtr> extents;
+  std::vector<std::string> conditions;
+  out_.open("");
+  for (std::size_t b = 0; b < leaf.extents.size(); ++b) {
+    const AstExprPtr extent = fold(leaf.extents[b]);
+    if (constant_value(extent)) {
+      extents.push_back(extent);
+      continue;
+    }
+    const std::string key = names_.fresh_value(leaf.statement->box[b].name + "_n");
+    out_.line("const int64_t " + names_.value(key) + " = " + integer_c(extent, names_, helpers_) + ";");
+    extents.push_back(ast_name(key));
+    conditions.push_back(names_.value(key) + " >= " + std::to_string(leaf.radices[b]));
+  }
+  out_.open("if (" + join(conditions, " && ") + ")");
+  print_full(leaf);
+  out_.reopen("else");
+  print_edge(leaf, extents);
+  out_.close();
+  out_.close();
+}
+
+void LeafPrinter::print_full(const LeafView& leaf) {
+  VectorLeaf vectors(leaf, out_, storage_, names_, helpers_, vector_bytes_);
+  if (vectors.possible()) return vectors.print();
+  if (leaf.points() <= 64 || touches_named(leaf)) return print_unrolled(leaf);
+  out_.open("");
+  print_loops(leaf, constants(leaf.radices));
+  out_.close();
+}
+
+void LeafPrinter::print_unrolled(const LeafView& leaf) {
+  if (leaf.points() > kLargestUnroll)
+    refuse("capacity", leaf.statement->name, "the box of " + leaf.statement->name + " unrolls to " + std::to_string(leaf.points()) +
+                                                 " statements, at most " + std::to_string(kLargestUnroll) + " are printed");
+  for_each_point(leaf.radices, [&](const std::vector<long>& point) { print_point(leaf, constants(point)); });
+}
+
+void LeafPrinter::print_loops(const LeafView& leaf, const std::vector<AstExprPtr>& bounds) {
+  Point point;
+  std::vector<AstExprPtr> inside;
+  for (std::size_t b = 0; b < leaf.radices.size(); ++b) {
+    const std::string key = names_.fresh_value(leaf.statement->box[b].name);
+    point.push_back(ast_name(key));
+    const auto bound = constant_value(bounds[b]);
+    const bool limited = !bound || *bound < leaf.radices[b];
+    const bool fills = leaf.zero_fill();
+    std::string limit = std::to_string(leaf.radices[b]);
+    if (limited && !fills && bound) limit = std::to_string(std::max<std::int64_t>(*bound, 0));
+    if (limited && !fills && !bound) {
+      helpers_.use("tileopt_min");
+      limit = "tileopt_min(" + integer_c(bounds[b], names_, helpers_) + ", " + limit + ")";
+    }
+    if (limited && fills) inside.push_back(ast_operation(AstExpr::Kind::lt, {point.back(), bounds[b]}));
+    const std::string name = names_.value(key);
+    out_.open("for (int64_t " + name + " = 0; " + name + " < " + limit + "; ++" + name + ")");
+  }
+  if (inside.empty()) {
+    print_point(leaf, point);
+  } else {
+    std::vector<std::string> conditions;
+    for (const AstExprPtr& condition : inside) conditions.push_back(integer_c(condition, names_, helpers_, 3));
+    out_.open("if (" + join(conditions, " && ") + ")");
+    print_point(leaf, point);
+    out_.reopen("else");
+    print_zero(leaf, point);
+    out_.close();
+  }
+  for (std::size_t b = 0; b < leaf.radices.size(); ++b) out_.close();
+}
+
+void LeafPrinter::print_edge(const LeafView& leaf, const std::vector<AstExprPtr>& extents) {
+  LeafView spilled = leaf;
+  out_.open("");
+  const std::vector<Spill> spills = make_spills(spilled);
+  for (const Spill& spill : spills) store_spill(spill);
+  print_loops(spilled, extents);
+  for (const Spill& spill : spills)
+    if (spill.written) load_spill(spill);
+  out_.close();
+}
+
+std::string LeafPrinter::operand_value(const LeafOperand& operand, const Subscripts& subscripts) {
+  return stored_value(operand, storage_.element_c(*operand.storage, subscripts), helpers_);
+}
+
+std::string LeafPrinter::point_value(const LeafView& leaf, const Point& point) {
+  const ScalarContext context{
+      [&](std::size_t access) { return operand_value(leaf.reads[access], leaf.reads[access].at(point)); },
+      [&](std::size_t index, ElementType type) {
+        return "(" + compute_type_c(type) + ")(" + integer_c(fold(leaf.index_at(index, point)), names_, helpers_) + ")";
+      },
+      helpers_};
+  return scalar_c(leaf.body, context);
+}
+
+void LeafPrinter::print_point(const LeafView& leaf, const Point& point) {
+  const std::string target = storage_.element_c(*leaf.write.storage, leaf.write.at(point));
+  const Storage& to = *leaf.write.storage;
+  if (leaf.copy && is_memory(to) && is_memory(*leaf.reads[0].storage) && to.element == leaf.reads[0].storage->element)
+    return out_.line(target + " = " + storage_.element_c(*leaf.reads[0].storage, leaf.reads[0].at(point)) + ";");
+  out_.line(store_statement(leaf.write, leaf.combine, target, point_value(leaf, point), helpers_));
+}
+
+void LeafPrinter::print_zero(const LeafView& leaf, const Point& point) {
+  out_.line(storage_.element_c(*leaf.write.storage, leaf.write.at(point)) + " = 0;");
+}
+
+std::vector<LeafPrinter::Spill> LeafPrinter::make_spills(LeafView& leaf) {
+  std::vector<Spill> spills;
+  const auto spill = [&](LeafOperand& operand, bool written) {
+    if (!operand.storage->named()) return;
+    for (Spill& known : spills) {
+      if (known.named != operand.storage) continue;
+      known.written = known.written || written;
+      operand.storage = known.temporary;
+      return;
+    }
+    Storage temporary;
+    temporary.array = "spill of " + operand.storage->array;
+    temporary.name = names_.declare_array(operand.storage->name + "_spill");
+    temporary.element = compute_type(operand.storage->element);
+    temporary.extents = operand.storage->extents;
+    temporary.strides = constant_strides(temporary.extents);
+    long elements = 1;
+    for (const long extent : temporary.extents) elements *= extent;
+    out_.line("_Alignas(64) " + storage_type_c(temporary.element) + " " + temporary.name + "[" + std::to_string(elements) + "];");
+    storage_.add(temporary);
+    spills.push_back({operand.storage, &storage_.find(temporary.array), written});
+    operand.storage = spills.back().temporary;
+  };
+  spill(leaf.write, true);
+  for (LeafOperand& read : leaf.reads) spill(read, false);
+  return spills;
+}
+
+void LeafPrinter::for_each_vector(const Spill& spill, const std::function<void(const std::string&, const std::string&)>& visit) {
+  std::vector<long> counts = spill.named->extents;
+  counts.back() /= spill.named->lanes;
+  long position = 0;
+  for_each_point(counts, [&](std::vector<long> point) {
+    point.back() *= spill.named->lanes;
+    long lane = 0;
+    const std::string vector = StorageTable::vector_name(*spill.named, point, &lane);
+    const std::string element = spill.temporary->name + "[" + std::to_string(position) + "]";
+    position += spill.named->lanes;
+    if (spill.named->lanes == 1) return visit(vector, element);
+    const std::string type = helpers_.vector_type(compute_type(spill.named->element), spill.named->lanes);
+    visit(vector, "*(" + type + "_u*)&" + element);
+  });
+}
+
+void LeafPrinter::store_spill(const Spill& spill) {
+  for_each_vector(spill, [&](const std::string& vector, const std::string& memory) { out_.line(memory + " = " + vector + ";"); });
+}
+
+void LeafPrinter::load_spill(const Spill& spill) {
+  for_each_vector(spill, [&](const std::string& vector, const std::string& memory) { out_.line(vector + " = " + memory + ";"); });
+}
+
+}  // namespace tileopt

@@ -1,0 +1,61 @@
+/// Prints leaves: one statement, a loop over what remains of a box, or the whole box as straight-line vector code.
+///
+///   if (ii_n >= 6 && jj_n >= 16) { FULL: unrolled, lanes in vectors } else { EDGE: scalar loops over the extents }
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "backends/c_common/c_writer.h"
+#include "backends/c_common/scalar_c.h"
+#include "backends/openmp/leaf_access.h"
+
+namespace tileopt {
+
+/// Straight-line statements that one leaf may unroll to; more is refused (or looped, where no named vectors are touched).
+inline constexpr long kLargestUnroll = 4096;
+
+class LeafPrinter {
+ public:
+  LeafPrinter(CWriter& out, StorageTable& storage, CNames& names, Helpers& helpers, int vector_bytes)
+      : out_(out), storage_(storage), names_(names), helpers_(helpers), vector_bytes_(vector_bytes) {}
+
+  /// @throws Refusal where the leaf has no form.
+  void print(const LeafView& leaf);
+
+ private:
+  using Point = std::vector<AstExprPtr>;
+  struct Spill {
+    const Storage* named;
+    const Storage* temporary;
+    bool written;
+  };
+
+  void print_full(const LeafView& leaf);
+  void print_edge(const LeafView& leaf, const std::vector<AstExprPtr>& extents);
+  void print_unrolled(const LeafView& leaf);
+  void print_loops(const LeafView& leaf, const std::vector<AstExprPtr>& bounds);
+  void print_point(const LeafView& leaf, const Point& point);
+  void print_zero(const LeafView& leaf, const Point& point);
+  std::string point_value(const LeafView& leaf, const Point& point);
+  std::string operand_value(const LeafOperand& operand, const Subscripts& subscripts);
+
+  std::vector<Spill> make_spills(LeafView& leaf);
+  void store_spill(const Spill& spill);
+  void load_spill(const Spill& spill);
+  void for_each_vector(const Spill& spill, const std::function<void(const std::string& vector, const std::string& memory)>& visit);
+
+  CWriter& out_;
+  StorageTable& storage_;
+  CNames& names_;
+  Helpers& helpers_;
+  int vector_bytes_;
+};
+
+/// C text of a stored element read in the compute type of `operand.type`.
+std::string stored_value(const LeafOperand& operand, const std::string& element, Helpers& helpers);
+/// The statement that combines `value` (compute type of `type`) into the element.
+std::string store_statement(const LeafOperand& write, Combine combine, const std::string& element, const std::string& value, Helpers& helpers);
+bool touches_named(const LeafView& leaf);
+
+}  // namespace tileopt

@@ -1,0 +1,221 @@
+#include "backends/openmp/runner.h"
+
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <map>
+#include <mutex>
+
+#include "backends/c_common/integer_c.h"
+#include "backends/openmp/guarded_arrays.h"
+#include "backends/openmp/isolated_loader.h"
+#include "backends/openmp/signature.h"
+#include "backends/openmp/toolchain.h"
+#include "support/document.h"
+#include "support/text.h"
+
+namespace tileopt {
+
+namespace {
+using CallFunction = std::int32_t (*)(const std::int64_t* sizes, void** arguments, void* workspace);
+using WorkspaceFunction = std::int64_t (*)(const std::int64_t* sizes);
+
+/// A C file that calls the launcher with arguments from arrays, so that no foreign-function library is needed.
+std::string wrapper_text(const Signature& signature) {
+  std::vector<std::string> sizes, arguments;
+  for (std::size_t i = 0; i < signature.sizes.size(); ++i) sizes.push_back("sizes[" + std::to_string(i) + "]");
+  for (std::size_t i = 0; i < signature.arguments.size(); ++i) {
+    const TensorArgument& argument = signature.arguments[i];
+    const std::string type = std::string(argument.role == TensorRole::in ? "const " : "") + storage_type_c(argument.element) + "*";
+    const std::string pointer = "(" + type + ")arguments[" + std::to_string(i) + "]";
+    arguments.push_back(argument.by_value ? "*" + pointer : pointer);
+  }
+  std::vector<std::string> all = sizes;
+  all.insert(all.end(), arguments.begin(), arguments.end());
+  all.push_back("workspace");
+  std::string text = "#include \"kernel.h\"\n";
+  text += "int32_t tileopt_call(const int64_t* sizes, void** arguments, void* workspace) {\n  (void)sizes;\n  (void)arguments;\n  return " +
+          signature.function + "(" + join(all, ", ") + ");\n}\n";
+  text += "int64_t tileopt_workspace(const int64_t* sizes) {\n  (void)sizes;\n  return " + signature.function + "_workspace_bytes(" +
+          join(sizes, ", ") + ");\n}\n";
+  return text;
+}
+
+[[noreturn]] void fail_arguments(const std::string& message) {
+  throw Errors(Diagnostic{ErrorCode::invalid_size, {}, message, "arguments are built by make_arguments for the same sizes", ""});
+}
+
+/// The OpenMP runtime's threads outlive the kernel that started them: unloading it with the kernel would pull their code away.
+void keep_openmp_runtime(void* kernel) {
+  void* symbol = dlsym(kernel, "omp_get_max_threads");
+  Dl_info info{};
+  if (symbol != nullptr && dladdr(symbol, &info) != 0 && info.dli_fname != nullptr) dlopen(info.dli_fname, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+}
+
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return values[values.size() / 2];
+}
+}  // namespace
+
+struct CompiledKernel::State {
+  TemporaryDirectory folder;
+  std::string compiler, object;
+  Signature signature;
+  void* handle = nullptr;
+  CallFunction call = nullptr;
+  WorkspaceFunction workspace = nullptr;
+  ~State() {
+    if (handle != nullptr) dlclose(handle);
+  }
+
+  std::vector<std::int64_t> size_vector(const Sizes& sizes) const {
+    std::vector<std::int64_t> values;
+    for (const std::string& size : signature.sizes) {
+      const auto found = sizes.find(size);
+      if (found == sizes.end()) fail_arguments("no value for size " + size);
+      values.push_back(found->second);
+    }
+    return values;
+  }
+
+  const HostArray& argument(const Arrays& arrays, const TensorArgument& expected, const Sizes& sizes) const {
+    const auto found = arrays.find(expected.tensor);
+    if (found == arrays.end()) fail_arguments("no array for " + expected.tensor);
+    const HostArray& array = found->second;
+    std::int64_t bytes = size_bytes(expected.element);
+    bool fits = array.type == expected.element && array.shape.size() == expected.shape.size();
+    for (std::size_t d = 0; fits && d < expected.shape.size(); ++d) {
+      fits = evaluate(expected.shape[d], sizes) == array.shape[d];
+      bytes *= array.shape[d];
+    }
+    if (!fits || static_cast<std::int64_t>(array.bytes.size()) != bytes) fail_arguments("array " + expected.tensor + " has another type or shape");
+    return array;
+  }
+};
+
+namespace {
+/// One set of guarded arguments and workspace.
+struct PreparedCall {
+  std::vector<GuardedBuffer> buffers;
+  std::vector<void*> pointers;
+  std::unique_ptr<GuardedBuffer> workspace;
+};
+}  // namespace
+
+static PreparedCall prepare(const std::vector<const HostArray*>& arrays, std::int64_t workspace_bytes) {
+  PreparedCall call;
+  for (const HostArray* array : arrays) {
+    call.buffers.emplace_back(static_cast<std::int64_t>(array->bytes.size()));
+    if (!array->bytes.empty()) std::memcpy(call.buffers.back().data(), array->bytes.data(), array->bytes.size());
+  }
+  for (const GuardedBuffer& buffer : call.buffers) call.pointers.push_back(buffer.data());
+  call.workspace = std::make_unique<GuardedBuffer>(std::max<std::int64_t>(workspace_bytes, 0));
+  return call;
+}
+
+CompiledKernel CompiledKernel::compile(const Program& program, const SourceText& text, const Machine& machine, const CompileOptions& options) {
+  const std::vector<std::string> missing = missing_features(machine);
+  if (!missing.empty()) throw ToolchainError("this processor lacks " + join(missing, ", ") + ", which machine " + machine.name + " has");
+  auto state = std::make_shared<State>();
+  state->compiler = options.compiler.empty() ? find_c_compiler() : options.compiler;
+  state->signature = make_signature(program, {});
+  const std::string folder = state->folder.path();
+  state->object = folder + "/kernel.so";
+  write_file(folder + "/kernel.c", text.source);
+  write_file(folder + "/kernel.h", text.header);
+  write_file(folder + "/call.c", wrapper_text(state->signature));
+  compile_shared_object(state->compiler, {folder + "/kernel.c", folder + "/call.c"}, state->object, program.numerics(), machine, options.extra_flags);
+  state->handle = dlopen(state->object.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (state->handle == nullptr) throw ToolchainError(std::string("cannot load the compiled kernel: ") + dlerror());
+  keep_openmp_runtime(state->handle);
+  state->call = reinterpret_cast<CallFunction>(dlsym(state->handle, "tileopt_call"));
+  state->workspace = reinterpret_cast<WorkspaceFunction>(dlsym(state->handle, "tileopt_workspace"));
+  TILEOPT_CHECK(state->call != nullptr && state->workspace != nullptr, "the wrapper exports its functions");
+  return CompiledKernel(state);
+}
+
+const std::string& CompiledKernel::compiler() const { return state_->compiler; }
+const std::string& CompiledKernel::object() const { return state_->object; }
+
+std::int64_t CompiledKernel::workspace_bytes(const Sizes& sizes) const { return state_->workspace(state_->size_vector(sizes).data()); }
+
+int CompiledKernel::run(const Sizes& sizes, Arrays& arguments) const {
+  const std::vector<std::int64_t> values = state_->size_vector(sizes);
+  const std::int64_t bytes = state_->workspace(values.data());
+  if (bytes < 0) return 1;
+  std::vector<const HostArray*> arrays;
+  for (const TensorArgument& argument : state_->signature.arguments) arrays.push_back(&state_->argument(arguments, argument, sizes));
+  PreparedCall call = prepare(arrays, bytes);
+  const int code = state_->call(values.data(), call.pointers.data(), call.workspace->data());
+  if (!call.workspace->intact()) throw KernelFault("the kernel wrote outside its workspace");
+  for (std::size_t i = 0; i < arrays.size(); ++i) {
+    const TensorArgument& argument = state_->signature.arguments[i];
+    if (!call.buffers[i].intact()) throw KernelFault("the kernel wrote outside array " + argument.tensor);
+    const bool changed = !arrays[i]->bytes.empty() && std::memcmp(arrays[i]->bytes.data(), call.buffers[i].data(), arrays[i]->bytes.size()) != 0;
+    if (changed && (!argument.written() || code != 0)) throw KernelFault("the kernel changed array " + argument.tensor + (code != 0 ? " though it refused to run" : ", an input"));
+  }
+  if (code != 0) return code;
+  for (std::size_t i = 0; i < arrays.size(); ++i) {
+    const TensorArgument& argument = state_->signature.arguments[i];
+    HostArray& target = arguments.at(argument.tensor);
+    if (argument.written() && !target.bytes.empty()) std::memcpy(target.bytes.data(), call.buffers[i].data(), target.bytes.size());
+  }
+  return 0;
+}
+
+IsolatedRun CompiledKernel::run_isolated(const Sizes& sizes, Arrays& arguments, double timeout_seconds) const {
+  IsolatedJob job;
+  job.object = state_->object;
+  job.sizes = state_->size_vector(sizes);
+  for (const TensorArgument& argument : state_->signature.arguments) {
+    const HostArray& array = state_->argument(arguments, argument, sizes);
+    job.arrays.push_back({argument.tensor, argument.written(), std::vector<std::byte>(array.bytes)});
+  }
+  const IsolatedRun result = run_in_own_process(job, state_->compiler, timeout_seconds);
+  if (result.end != IsolatedRun::End::done) return result;
+  for (IsolatedJob::Argument& argument : job.arrays)
+    if (argument.written) arguments.at(argument.name).bytes = std::move(argument.bytes);
+  return result;
+}
+
+double CompiledKernel::bench(const Sizes& sizes, const Arrays& arguments, double seconds) const {
+  return bench_interleaved({this}, sizes, arguments, seconds).at(0);
+}
+
+std::vector<double> CompiledKernel::bench_interleaved(const std::vector<const CompiledKernel*>& kernels, const Sizes& sizes,
+                                                      const Arrays& arguments, double seconds) {
+  using Clock = std::chrono::steady_clock;
+  std::vector<PreparedCall> calls;
+  std::vector<std::vector<double>> times(kernels.size());
+  const auto call_once = [&](std::size_t k) {
+    const State& state = *kernels[k]->state_;
+    const std::vector<std::int64_t> values = state.size_vector(sizes);
+    const auto start = Clock::now();
+    const int code = state.call(values.data(), calls[k].pointers.data(), calls[k].workspace->data());
+    const double elapsed = std::chrono::duration<double>(Clock::now() - start).count();
+    if (code != 0) throw KernelFault("the kernel refused its arguments with code " + std::to_string(code));
+    return elapsed;
+  };
+  for (std::size_t k = 0; k < kernels.size(); ++k) {
+    const State& state = *kernels[k]->state_;
+    std::vector<const HostArray*> arrays;
+    for (const TensorArgument& argument : state.signature.arguments) arrays.push_back(&state.argument(arguments, argument, sizes));
+    calls.push_back(prepare(arrays, kernels[k]->workspace_bytes(sizes)));
+    call_once(k);
+  }
+  double total = 0;
+  for (int round = 0; round < 3 || total < seconds; ++round) {
+    for (std::size_t k = 0; k < kernels.size(); ++k) {
+      times[k].push_back(call_once(k));
+      total += times[k].back();
+    }
+  }
+  std::vector<double> medians;
+  for (std::vector<double>& values : times) medians.push_back(median(std::move(values)));
+  return medians;
+}
+
+}  // namespace tileopt

@@ -1,0 +1,72 @@
+/// Compiles printed code and calls it on host arrays, in this process or in one of its own.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "interpreter/host_array.h"
+#include "ir/machine.h"
+#include "ir/module.h"
+#include "ir/program.h"
+
+namespace tileopt {
+
+struct CompileOptions {
+  std::string compiler;                  ///< "" = find_c_compiler()
+  std::vector<std::string> extra_flags;  ///< e.g. {"-Wall", "-Werror"}
+};
+
+/// A kernel that ran, but wrongly: wrote outside its arrays or into an input, or refused arguments that are valid.
+class KernelFault : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// How a run in a process of its own ended.
+struct IsolatedRun {
+  enum class End {
+    done,      ///< returned 0, arrays hold the results
+    refused,   ///< returned another code
+    crashed,   ///< ended by a signal
+    hung,      ///< ran into the time limit
+    overrun,   ///< wrote outside an array
+  };
+  End end = End::done;
+  int code = 0;         ///< return code, or signal number
+  std::string detail;   ///< one line for messages
+};
+
+class CompiledKernel {
+ public:
+  /// @throws ToolchainError: no compiler, it fails, or this processor lacks features of the machine.
+  static CompiledKernel compile(const Program& program, const SourceText& text, const Machine& machine, const CompileOptions& options = {});
+
+  /// Calls the launcher on guarded copies of `arguments` (in, inout and out tensors, by name, of the shapes that `sizes` give)
+  /// and stores the out and inout copies back. Returns the launcher's code; arrays change only where it is 0.
+  /// @throws KernelFault where guard bytes or an input changed, Errors(invalid_size) where arguments do not fit.
+  int run(const Sizes& sizes, Arrays& arguments) const;
+
+  /// The same in a process of its own, with a time limit: a crash or hang costs that process only.
+  IsolatedRun run_isolated(const Sizes& sizes, Arrays& arguments, double timeout_seconds) const;
+
+  std::int64_t workspace_bytes(const Sizes& sizes) const;
+
+  /// Median seconds of a call, measured for about `seconds` after one warm-up call (at least 3 calls). `arguments` do not change.
+  double bench(const Sizes& sizes, const Arrays& arguments, double seconds) const;
+
+  /// Medians of several kernels that take the same arguments, calls taking turns so that machine noise meets all alike.
+  static std::vector<double> bench_interleaved(const std::vector<const CompiledKernel*>& kernels, const Sizes& sizes,
+                                               const Arrays& arguments, double seconds);
+
+  const std::string& compiler() const;
+  /// Path of the shared object, alive as long as a copy of this value is.
+  const std::string& object() const;
+
+ private:
+  struct State;
+  explicit CompiledKernel(std::shared_ptr<const State> state) : state_(std::move(state)) {}
+  std::shared_ptr<const State> state_;
+};
+
+}  // namespace tileopt

@@ -1,0 +1,40 @@
+/// What the printed function looks like from outside: its C name, sizes, arrays and their shapes.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "backends/c_common/names.h"
+#include "ir/ast.h"
+#include "ir/program.h"
+
+namespace tileopt {
+
+/// A program tensor as the launcher and the kernels see it.
+struct TensorArgument {
+  std::string tensor;
+  std::string name;               ///< C identifier
+  ElementType element;
+  TensorRole role;
+  std::vector<AstExprPtr> shape;  ///< over the sizes
+  bool by_value = false;          ///< rank-0 `in`
+  bool written() const { return role == TensorRole::out || role == TensorRole::inout; }
+};
+
+struct Signature {
+  std::string function;                    ///< C name of the extern launcher
+  std::vector<std::string> sizes;          ///< parameters of the program, in order
+  std::vector<TensorArgument> arguments;   ///< non-local tensors, in order
+  std::vector<TensorArgument> locals;      ///< locals that the kernels still use, in order
+  AstExprPtr context;                      ///< condition on the sizes
+  CNames names;                            ///< sizes as values, tensors as arrays
+
+  const TensorArgument* find(const std::string& tensor) const;
+};
+
+/// C name of the launcher: the program's name unless C or its library owns that.
+std::string function_name_of(const Program& program);
+
+Signature make_signature(const Program& program, const std::vector<Ast>& kernels);
+
+}  // namespace tileopt

@@ -1,0 +1,113 @@
+#include "backends/openmp/storage.h"
+
+#include "support/error.h"
+
+namespace tileopt {
+
+std::vector<AstExprPtr> constant_strides(const std::vector<long>& extents) {
+  std::vector<AstExprPtr> strides(extents.size());
+  long product = 1;
+  for (std::size_t d = extents.size(); d-- > 0;) {
+    strides[d] = ast_integer(product);
+    product *= extents[d];
+  }
+  return strides;
+}
+
+AstExprPtr StorageTable::stride_variable(const TensorArgument& argument, std::size_t dimension, const AstExprPtr& value) {
+  if (value->kind == AstExpr::Kind::integer) return value;
+  const std::string key = "stride of " + argument.tensor + " " + std::to_string(dimension);
+  names_.declare_value_as(key, argument.name + "_s" + std::to_string(dimension));
+  strides_.push_back({key, value});
+  return ast_name(key);
+}
+
+void StorageTable::add_tensor(const TensorArgument& argument) {
+  Storage storage;
+  storage.array = argument.tensor;
+  storage.name = argument.name;
+  storage.element = argument.element;
+  storage.kind = argument.by_value ? Storage::Kind::value : Storage::Kind::memory;
+  const std::size_t rank = argument.shape.size();
+  storage.strides.assign(rank, ast_integer(1));
+  for (std::size_t d = rank; d-- > 1;)
+    storage.strides[d - 1] = stride_variable(argument, d - 1, product_of(storage.strides[d], fold(argument.shape[d])));
+  table_.emplace(argument.tensor, std::move(storage));
+}
+
+void StorageTable::add(Storage storage) {
+  const std::string key = storage.array;
+  table_.insert_or_assign(key, std::move(storage));
+}
+
+const Storage& StorageTable::find(const std::string& array) const {
+  const auto found = table_.find(array);
+  TILEOPT_CHECK(found != table_.end(), "array " + array + " has no storage");
+  return found->second;
+}
+
+std::string StorageTable::offset_c(const Storage& storage, const Subscripts& subscripts) {
+  std::string text;
+  for (std::size_t d = 0; d < subscripts.size(); ++d) {
+    const AstExprPtr term = product_of(fold(subscripts[d]), storage.strides[d]);
+    if (is_constant(term, 0)) continue;
+    std::set<std::string> names;
+    collect_names(storage.strides[d], names);
+    used_strides_.insert(names.begin(), names.end());
+    text += (text.empty() ? "" : " + ") + integer_c(term, names_, helpers_, 5);
+  }
+  return text.empty() ? "0" : text;
+}
+
+std::string StorageTable::vector_name(const Storage& storage, const std::vector<long>& subscripts, long* lane) {
+  std::string name = storage.name;
+  for (std::size_t d = 0; d < subscripts.size(); ++d) {
+    const bool last = d + 1 == subscripts.size();
+    name += "_" + std::to_string(last ? subscripts[d] / storage.lanes : subscripts[d]);
+    if (last) *lane = subscripts[d] % storage.lanes;
+  }
+  return name;
+}
+
+std::string StorageTable::element_c(const Storage& storage, const Subscripts& subscripts) {
+  switch (storage.kind) {
+    case Storage::Kind::value:
+    case Storage::Kind::scalar: return storage.name;
+    case Storage::Kind::memory: return storage.name + "[" + offset_c(storage, subscripts) + "]";
+    case Storage::Kind::vectors: break;
+  }
+  std::vector<long> constants;
+  for (const AstExprPtr& subscript : subscripts) {
+    const auto value = constant_value(fold(subscript));
+    TILEOPT_CHECK(value.has_value(), "subscript of named vectors " + storage.array);
+    constants.push_back(*value);
+  }
+  long lane = 0;
+  const std::string name = vector_name(storage, constants, &lane);
+  return storage.lanes == 1 ? name : name + "[" + std::to_string(lane) + "]";
+}
+
+std::vector<std::string> StorageTable::stride_definitions() {
+  // A stride is a multiple of the next one, so using it uses that too.
+  for (const Stride& stride : strides_) {
+    (void)stride;
+    for (const Stride& user : strides_) {
+      if (used_strides_.count(user.key) == 0) continue;
+      std::set<std::string> names;
+      collect_names(user.value, names);
+      used_strides_.insert(names.begin(), names.end());
+    }
+  }
+  std::vector<std::string> lines;
+  for (const Stride& stride : strides_)
+    if (used_strides_.count(stride.key) != 0)
+      lines.push_back("const int64_t " + names_.value(stride.key) + " = " + integer_c(stride.value, names_, helpers_) + ";");
+  return lines;
+}
+
+void StorageTable::collect_sizes(std::set<std::string>& sizes) const {
+  for (const Stride& stride : strides_)
+    if (used_strides_.count(stride.key) != 0) collect_names(stride.value, sizes);
+}
+
+}  // namespace tileopt

@@ -1,0 +1,76 @@
+/// Where every array of a kernel lives in the printed text, and the C text of its elements.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "backends/c_common/integer_c.h"
+#include "backends/openmp/signature.h"
+#include "ir/ast.h"
+
+namespace tileopt {
+
+struct Storage {
+  enum class Kind {
+    value,    ///< rank-0 `in` tensor, passed by value
+    memory,   ///< pointer or C array of storage elements
+    scalar,   ///< one C variable of the compute type
+    vectors,  ///< named C variables of the compute type: one GNU vector (or scalar, lanes = 1) per `lanes` innermost elements
+  };
+  std::string array;
+  std::string name;                  ///< C identifier, or stem of the named vectors
+  ElementType element = ElementType::f32;
+  Kind kind = Kind::memory;
+  int lanes = 1;                     ///< vectors only
+  std::vector<long> extents;         ///< promoted arrays and temporaries
+  std::vector<AstExprPtr> strides;   ///< memory: elements per step, over sizes and stride variables
+
+  bool named() const { return kind == Kind::vectors; }
+};
+
+/// Subscripts at a corner plus constant steps.
+using Subscripts = std::vector<AstExprPtr>;
+
+/// Knows all arrays of one kernel.
+class StorageTable {
+ public:
+  StorageTable(const Signature& signature, CNames& names, Helpers& helpers) : signature_(signature), names_(names), helpers_(helpers) {}
+
+  void add_tensor(const TensorArgument& argument);
+  void add(Storage storage);
+  const Storage& find(const std::string& array) const;
+  bool has(const std::string& array) const { return table_.count(array) != 0; }
+
+  /// Elements from the start of a memory array, at least as tight as a sum's operand.
+  std::string offset_c(const Storage& storage, const Subscripts& subscripts);
+  /// The element as an lvalue (or value), in its stored form. `vectors`: subscripts must be constants in range.
+  std::string element_c(const Storage& storage, const Subscripts& subscripts);
+  /// Name of the vector that holds an element, and its lane.
+  static std::string vector_name(const Storage& storage, const std::vector<long>& subscripts, long* lane);
+
+  /// Definitions of the stride variables that were used, one C line each.
+  std::vector<std::string> stride_definitions();
+  /// Sizes that the used strides are made of.
+  void collect_sizes(std::set<std::string>& sizes) const;
+
+ private:
+  AstExprPtr stride_variable(const TensorArgument& argument, std::size_t dimension, const AstExprPtr& value);
+
+  const Signature& signature_;
+  CNames& names_;
+  Helpers& helpers_;
+  std::map<std::string, Storage> table_;
+  struct Stride {
+    std::string key;
+    AstExprPtr value;
+  };
+  std::vector<Stride> strides_;        ///< definition order
+  std::set<std::string> used_strides_;
+};
+
+/// Row-major strides of constant extents.
+std::vector<AstExprPtr> constant_strides(const std::vector<long>& extents);
+
+}  // namespace tileopt

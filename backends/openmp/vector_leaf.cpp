@@ -1,0 +1,233 @@
+#include "backends/openmp/vector_leaf.h"
+
+#include <algorithm>
+
+#include "backends/c_common/scalar_c.h"
+#include "backends/openmp/leaf_printer.h"
+#include "support/text.h"
+
+namespace tileopt {
+
+namespace {
+bool in_memory(const LeafOperand& operand) { return operand.storage->kind == Storage::Kind::memory; }
+
+/// Named vectors serve a lane chunk whole where chunks and vectors line up.
+bool lines_up(const LeafOperand& operand, int lanes) {
+  if (!operand.storage->named() || operand.storage->lanes != lanes) return false;
+  const std::size_t digits = operand.steps.back().size();
+  if (!operand.contiguous(digits - 1)) return false;
+  const auto corner = constant_value(fold(operand.corner.back()));
+  if (!corner || *corner % lanes != 0) return false;
+  for (std::size_t b = 0; b + 1 < digits; ++b)
+    if (operand.steps.back()[b] % lanes != 0) return false;
+  return true;
+}
+
+long largest_power_of_two_dividing(long value, long limit) {
+  long power = 1;
+  while (power * 2 <= limit && value % (power * 2) == 0) power *= 2;
+  return power;
+}
+}  // namespace
+
+VectorLeaf::VectorLeaf(const LeafView& leaf, CWriter& out, StorageTable& storage, const CNames& names, Helpers& helpers, int vector_bytes)
+    : leaf_(leaf), out_(out), storage_(storage), names_(names), helpers_(helpers) {
+  raw_copy_ = leaf.copy && in_memory(leaf.write) && in_memory(leaf.reads[0]) && leaf.write.storage->element == leaf.reads[0].storage->element;
+  lanes_ = choose_lanes(vector_bytes);
+}
+
+int VectorLeaf::choose_lanes(int vector_bytes) const {
+  if (vector_bytes == 0 || leaf_.radices.empty() || leaf_.order_matters() || leaf_.type == ElementType::boolean) return 1;
+  const std::size_t last = leaf_.radices.size() - 1;
+  if (leaf_.write.still(last)) return 1;
+  if (!raw_copy_ && !has_vector_form(leaf_.body)) return 1;
+  // A strided copy moves element by element: building vectors of gathered elements gains nothing.
+  if (leaf_.copy && !(leaf_.write.contiguous(last) && leaf_.reads[0].contiguous(last))) return 1;
+  int bytes = raw_copy_ ? size_bytes(leaf_.write.storage->element) : widest_element(leaf_.body);
+  if (!raw_copy_) bytes = std::max(bytes, size_bytes(compute_type(leaf_.write.storage->element)));
+  long lanes = largest_power_of_two_dividing(leaf_.radices[last], vector_bytes / bytes);
+  for (const LeafOperand* operand : {&leaf_.write, leaf_.reads.empty() ? &leaf_.write : &leaf_.reads[0]})
+    if (operand->storage->named() && operand->storage->lanes > 1 && leaf_.radices[last] % operand->storage->lanes == 0)
+      lanes = operand->storage->lanes;
+  if (lanes * bytes < 16) return 1;
+  if (leaf_.points() / lanes > kLargestUnroll) return 1;
+  return static_cast<int>(lanes);
+}
+
+std::vector<long> VectorLeaf::lane_point(std::vector<long> point, long lane) const {
+  point.back() += lane;
+  return point;
+}
+
+void VectorLeaf::print_pointers() {
+  const auto pointer = [&](const LeafOperand& operand, bool written) {
+    if (!in_memory(operand)) return std::string();
+    const std::string name = names_.fresh("p" + std::to_string(pointers_.size()));
+    const std::string type = storage_type_c(operand.storage->element);
+    out_.line((written ? "" : "const ") + type + "* const " + name + " = " + operand.storage->name + " + (" +
+              storage_.offset_c(*operand.storage, operand.corner) + ");");
+    return name;
+  };
+  pointers_.push_back(pointer(leaf_.write, true));
+  for (const LeafOperand& read : leaf_.reads) pointers_.push_back(pointer(read, false));
+}
+
+void VectorLeaf::print() {
+  out_.open("");
+  print_pointers();
+  std::vector<long> point(leaf_.radices.size(), 0);
+  while (true) {
+    print_statement(point);
+    std::size_t d = leaf_.radices.size();
+    while (d > 0) {
+      const bool last = d == leaf_.radices.size();
+      point[d - 1] += last ? lanes_ : 1;
+      if (point[d - 1] < leaf_.radices[d - 1]) break;
+      point[--d] = 0;
+    }
+    if (d == 0) break;
+  }
+  out_.close();
+}
+
+std::string VectorLeaf::memory_element(const LeafOperand& operand, std::size_t slot, const std::vector<long>& point) {
+  Subscripts delta;
+  for (const long step : operand.delta(point)) delta.push_back(ast_integer(step));
+  return pointers_[slot] + "[" + storage_.offset_c(*operand.storage, delta) + "]";
+}
+
+std::string VectorLeaf::named_vector(const LeafOperand& operand, const std::vector<long>& point) const {
+  std::vector<long> subscripts;
+  for (const AstExprPtr& subscript : operand.at(point)) subscripts.push_back(*constant_value(fold(subscript)));
+  long lane = 0;
+  return StorageTable::vector_name(*operand.storage, subscripts, &lane);
+}
+
+std::string VectorLeaf::widen(const LeafOperand& operand, const std::string& stored) {
+  const ElementType element = operand.storage->element;
+  if (element == ElementType::bf16) {
+    return helpers_.use("tileopt_load_bf16x@", lanes_) + "(" + stored + ")";
+  }
+  if (element == ElementType::f16) {
+    return helpers_.use("tileopt_load_f16x@", lanes_) + "(" + stored + ")";
+  }
+  return stored;
+}
+
+std::string VectorLeaf::load_text(const LeafOperand& operand, std::size_t slot, const std::vector<long>& point, bool* uniform) {
+  const std::size_t last = leaf_.radices.size() - 1;
+  const ElementType element = operand.storage->element;
+  *uniform = operand.still(last);
+  if (*uniform) {
+    const std::string text = in_memory(operand) ? memory_element(operand, slot, point) : storage_.element_c(*operand.storage, operand.at(point));
+    return stored_value(operand, text, helpers_);
+  }
+  if (in_memory(operand) && operand.contiguous(last)) {
+    const std::string type = helpers_.vector_type(element, lanes_);
+    const std::string stored = "*(const " + type + "_u*)&" + memory_element(operand, slot, point);
+    return convert_vector_exactly(element, operand.type, widen(operand, stored), lanes_, helpers_);
+  }
+  if (lines_up(operand, lanes_)) return convert_vector_exactly(element, operand.type, named_vector(operand, point), lanes_, helpers_);
+  std::vector<std::string> parts;
+  for (long lane = 0; lane < lanes_; ++lane) {
+    const std::vector<long> at = lane_point(point, lane);
+    const std::string text = in_memory(operand) ? memory_element(operand, slot, at) : storage_.element_c(*operand.storage, operand.at(at));
+    parts.push_back(stored_value(operand, text, helpers_));
+  }
+  return "(" + helpers_.vector_type(compute_type(operand.type), lanes_) + "){" + join(parts, ", ") + "}";
+}
+
+VectorValue VectorLeaf::load(std::size_t access, const std::vector<long>& point) {
+  const LeafOperand& operand = leaf_.reads[access];
+  bool uniform = false;
+  if (raw_copy_) {
+    const std::string type = helpers_.vector_type(operand.storage->element, lanes_);
+    return {"*(const " + type + "_u*)&" + memory_element(operand, access + 1, point), false};
+  }
+  if (operand.storage == leaf_.write.storage) {
+    std::string text = load_text(operand, access + 1, point, &uniform);
+    return {"(" + text + ")", uniform};
+  }
+  std::string key = std::to_string(access) + ":";
+  for (const long step : operand.delta(point)) key += std::to_string(step) + ",";
+  const auto found = loaded_.find(key);
+  if (found != loaded_.end()) return found->second;
+  const std::string text = load_text(operand, access + 1, point, &uniform);
+  if (!in_memory(operand) && text.find_first_of("({[") == std::string::npos) return loaded_.emplace(key, VectorValue{text, uniform}).first->second;
+  const std::string name = names_.fresh((uniform ? "s" : "v") + std::to_string(access));
+  const std::string type = uniform ? compute_type_c(operand.type) : helpers_.vector_type(compute_type(operand.type), lanes_);
+  out_.line("const " + type + " " + name + " = " + text + ";");
+  return loaded_.emplace(key, VectorValue{name, uniform}).first->second;
+}
+
+std::string VectorLeaf::index_value(std::size_t index, ElementType type, const std::vector<long>& point, bool* uniform) {
+  std::vector<AstExprPtr> at;
+  for (const long coordinate : point) at.push_back(ast_integer(coordinate));
+  const std::string corner = "(" + compute_type_c(type) + ")(" + integer_c(fold(leaf_.index_at(index, at)), names_, helpers_) + ")";
+  const long step = leaf_.statement->index_steps[index].back();
+  *uniform = step == 0;
+  if (*uniform) return corner;
+  std::vector<std::string> ramp;
+  for (long lane = 0; lane < lanes_; ++lane) ramp.push_back(std::to_string(lane * step));
+  const std::string vector = helpers_.vector_type(type, lanes_);
+  return "(" + helpers_.use("tileopt_splat_" + type_name(type) + "x@", lanes_) + "(" + corner + ") + (" + vector + "){" + join(ramp, ", ") + "})";
+}
+
+void VectorLeaf::print_statement(const std::vector<long>& point) {
+  const VectorContext context{
+      lanes_, [&](std::size_t access) { return load(access, point); },
+      [&](std::size_t index, ElementType type) {
+        bool uniform = false;
+        std::string text = index_value(index, type, point, &uniform);
+        return VectorValue{std::move(text), uniform};
+      },
+      helpers_};
+  if (raw_copy_) return out_.line("*(" + helpers_.vector_type(leaf_.write.storage->element, lanes_) + "_u*)&" +
+                                  memory_element(leaf_.write, 0, point) + " = " + load(0, point).text + ";");
+  const VectorValue value = vector_c(leaf_.body, context);
+  const ElementType element = leaf_.write.storage->element;
+  const bool plain = element == leaf_.type && (element == ElementType::f32 || element == ElementType::f64);
+  const bool compound = plain && (leaf_.combine == Combine::sum || leaf_.combine == Combine::prod);
+  const std::size_t last = leaf_.radices.size() - 1;
+  const bool vector_target = lines_up(leaf_.write, lanes_) || (in_memory(leaf_.write) && leaf_.write.contiguous(last));
+  if (compound && vector_target) {
+    const std::string target = in_memory(leaf_.write) ? "*(" + helpers_.vector_type(element, lanes_) + "_u*)&" + memory_element(leaf_.write, 0, point)
+                                                      : named_vector(leaf_.write, point);
+    return out_.line(target + (leaf_.combine == Combine::sum ? " += " : " *= ") + without_parentheses(value.text) + ";");
+  }
+  std::string result;
+  if (leaf_.combine == Combine::assign) {
+    result = as_vector_c(value, leaf_.type, context);
+  } else {
+    bool uniform = false;
+    const std::string old = load_text(leaf_.write, 0, point, &uniform);
+    result = combine_vector_c(leaf_.combine, leaf_.type, "(" + old + ")", value, context);
+  }
+  store(result, value, point);
+}
+
+void VectorLeaf::store(const std::string& value, const VectorValue&, const std::vector<long>& point) {
+  const LeafOperand& write = leaf_.write;
+  const ElementType element = write.storage->element;
+  const std::size_t last = leaf_.radices.size() - 1;
+  const std::string kept = convert_vector_exactly(leaf_.type, element, value, lanes_, helpers_);
+  if (lines_up(write, lanes_)) return out_.line(named_vector(write, point) + " = " + without_parentheses(kept) + ";");
+  if (in_memory(write) && write.contiguous(last)) {
+    std::string stored = kept;
+    for (const auto& [type, stem] : {std::pair(ElementType::bf16, "tileopt_store_bf16x@"), std::pair(ElementType::f16, "tileopt_store_f16x@")}) {
+      if (element != type) continue;
+      stored = helpers_.use(stem, lanes_) + "(" + without_parentheses(kept) + ")";
+    }
+    return out_.line("*(" + helpers_.vector_type(element, lanes_) + "_u*)&" + memory_element(write, 0, point) + " = " + without_parentheses(stored) + ";");
+  }
+  const std::string name = names_.fresh("r");
+  out_.line("const " + helpers_.vector_type(compute_type(element), lanes_) + " " + name + " = " + without_parentheses(kept) + ";");
+  for (long lane = 0; lane < lanes_; ++lane) {
+    const std::vector<long> at = lane_point(point, lane);
+    const std::string target = in_memory(write) ? memory_element(write, 0, at) : storage_.element_c(*write.storage, write.at(at));
+    const std::string one = name + "[" + std::to_string(lane) + "]";
+    out_.line(target + " = " + (in_memory(write) ? store_c(element, one, helpers_) : one) + ";");
+  }
+}
+
+}  // namespace tileopt

@@ -1,0 +1,49 @@
+/// The whole box of a leaf as straight-line code: unrolled over all box digits but the last, lanes along the last.
+/// Values that do not change over some digits are loaded once, at their first use:
+///   const f32x8 b0 = B[0..7]; const f32x8 b1 = B[8..15];
+///   const float a0 = A[0];    C_0_0 += a0 * b0; C_0_1 += a0 * b1; ...
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "backends/c_common/c_writer.h"
+#include "backends/c_common/vector_c.h"
+#include "backends/openmp/leaf_access.h"
+
+namespace tileopt {
+
+class VectorLeaf {
+ public:
+  VectorLeaf(const LeafView& leaf, CWriter& out, StorageTable& storage, const CNames& names, Helpers& helpers, int vector_bytes);
+
+  /// Whether lanes can run together: the body has a vector form, lanes write different elements, nothing depends on order.
+  bool possible() const { return lanes_ > 1; }
+  void print();
+
+ private:
+  int choose_lanes(int vector_bytes) const;
+  void print_pointers();
+  void print_statement(const std::vector<long>& point);
+  VectorValue load(std::size_t access, const std::vector<long>& point);
+  std::string load_text(const LeafOperand& operand, std::size_t slot, const std::vector<long>& point, bool* uniform);
+  std::string memory_element(const LeafOperand& operand, std::size_t slot, const std::vector<long>& point);
+  std::string named_vector(const LeafOperand& operand, const std::vector<long>& point) const;
+  std::string index_value(std::size_t index, ElementType type, const std::vector<long>& point, bool* uniform);
+  void store(const std::string& value, const VectorValue& raw, const std::vector<long>& point);
+  std::vector<long> lane_point(std::vector<long> point, long lane) const;
+  std::string widen(const LeafOperand& operand, const std::string& stored);
+
+  const LeafView& leaf_;
+  CWriter& out_;
+  StorageTable& storage_;
+  CNames names_;   ///< temporaries are local to the leaf's block
+  Helpers& helpers_;
+  int lanes_ = 1;
+  bool raw_copy_ = false;                    ///< same stored elements on both sides: bits move as they are
+  std::vector<std::string> pointers_;        ///< per operand (write first): pointer to the corner's element
+  std::map<std::string, VectorValue> loaded_;
+};
+
+}  // namespace tileopt
