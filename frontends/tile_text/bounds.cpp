@@ -60,11 +60,11 @@ class BoundsReport {
       return add(ErrorCode::out_of_bounds, dimension, subscript + " leaves " + place(dimension), narrow_hint(dimension, false, count), witness);
     }
     const std::string exchange = find_exchange(dimension);
-    const std::string running = range_text(value);
-    add(ErrorCode::shape_mismatch, dimension, subscript + running + " leaves " + place(dimension) + ": the sizes do not agree",
-        exchange.empty() ? "loop over the array's own extent, or state the relation of the sizes with assume(...)"
-                         : "the subscripts look swapped: write `" + exchange + "`",
-        witness);
+    const bool bare = syntax::as<syntax::Name>(indices_[dimension]) != nullptr;
+    const std::string message = subscript + range_text(value) + " leaves " + place(dimension);
+    const std::string hint = exchange.empty() ? "loop over the array's own extent, or state how the sizes relate with assume(...)"
+                                              : "the subscripts look swapped: write `" + exchange + "`";
+    add(bare ? ErrorCode::shape_mismatch : ErrorCode::out_of_bounds, dimension, message + (bare ? ": the sizes do not agree" : ""), hint, witness);
   }
 
  private:
@@ -106,7 +106,11 @@ class BoundsReport {
   std::string narrow_hint(std::size_t dimension, bool below, std::optional<long> count) const {
     const isl::aff affine = as_affine(values_[dimension]);
     const std::vector<std::size_t> involved = iterators_of(values_[dimension], nest_.iterators.size());
-    if (!count || affine.is_null() || involved.empty() || isl_aff_dim(affine.get(), isl_dim_div) != 0)
+    if (involved.empty()) {
+      const std::string index = print(indices_[dimension]);
+      return "say which sizes are allowed: `assume(" + index + (below ? " >= 0" : " < " + symbol_.extent_text[dimension]) + ")`";
+    }
+    if (!count || affine.is_null() || isl_aff_dim(affine.get(), isl_dim_div) != 0)
       return "narrow the loops or the condition around it, or add an assume(...) on the sizes";
     const std::size_t last = involved.back();
     const isl::val factor = isl::manage(isl_aff_get_coefficient_val(affine.get(), isl_dim_in, static_cast<int>(last)));

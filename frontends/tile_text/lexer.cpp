@@ -46,6 +46,7 @@ class Lexer {
   struct Bracket {
     char open;
     Position where;
+    std::size_t token;  ///< its place in the token list
   };
 
   char peek(std::size_t ahead = 0) const { return at_ + ahead < text_.size() ? text_[at_ + ahead] : '\0'; }
@@ -145,8 +146,9 @@ class Lexer {
     line_start_ = true;
   }
   void report_open_bracket() {
-    const Bracket& bracket = brackets_.back();
-    report(bracket.where, std::string("`") + bracket.open + "` is never closed", "close the bracket");
+    const Bracket& bracket = brackets_.front();
+    diagnostics_.add(ErrorCode::syntax, bracket.where, std::string("`") + bracket.open + "` is never closed", "close the bracket");
+    tokens_[bracket.token].kind = TokenKind::error;
   }
 
   void read_name() {
@@ -209,6 +211,7 @@ class Lexer {
     const char letter = static_cast<char>(peek(1) | 0x20);
     const int base = letter == 'x' ? 16 : letter == 'o' ? 8 : 2;
     advance(2);
+    if (peek() == '_') advance();
     const std::string digits = read_digits([](char c) {
       return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
     });
@@ -287,7 +290,7 @@ class Lexer {
     }
     const char c = peek();
     if (c == '\0' || short_punctuation.find(c) == std::string_view::npos) return reject_character(where);
-    if (c == '(' || c == '[' || c == '{') brackets_.push_back({c, where});
+    if (c == '(' || c == '[' || c == '{') brackets_.push_back({c, where, tokens_.size()});
     if ((c == ')' || c == ']' || c == '}') && !close_bracket(c, where)) return;
     advance();
     emit(TokenKind::punctuation, std::string(1, c), where);

@@ -143,7 +143,7 @@ Nest enter_loop(Scope& scope, const Nest& outer, const std::vector<syntax::Targe
 
 Nest restrict(Scope& scope, const Nest& nest, const ExpressionPtr& condition) {
   Nest result = nest;
-  AffineReader reader(scope, nest.iterators, nest.domain.space(), "an affine condition");
+  AffineReader reader(scope, nest.iterators, nest.domain.space(), "a condition");
   const std::optional<isl::set> holds = reader.condition(condition);
   if (!holds) result.known = false;
   else if (nest.known) result.domain = nest.domain.intersect(*holds).coalesce();

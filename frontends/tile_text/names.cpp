@@ -79,7 +79,6 @@ namespace {
 std::string foreign_reason(const std::string& name) {
   if (parse_type(name)) return "is a type of the tile language";
   if (holds(c_words, name)) return "is reserved in C, into which programs are translated";
-  if (holds(isl_words, name)) return "is reserved in schedules and integer sets";
   if (name == "workspace") return "is the name of the kernel's workspace argument";
   if (name.size() > 1 && name[0] == '_' && (name[1] == '_' || (name[1] >= 'A' && name[1] <= 'Z')))
     return "begins like a name reserved in C";
@@ -90,7 +89,8 @@ std::string foreign_reason(const std::string& name) {
 }  // namespace
 
 std::string reserved_reason(const std::string& name) {
-  return holds(language_words, name) ? "is a word of the tile language" : foreign_reason(name);
+  if (holds(language_words, name)) return "is a word of the tile language";
+  return holds(isl_words, name) ? "is reserved in schedules and integer sets" : foreign_reason(name);
 }
 
 std::string reserved_function_reason(const std::string& name) {

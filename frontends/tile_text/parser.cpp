@@ -93,9 +93,14 @@ class Parser {
 
   void parse_function(syntax::Function& function) {
     while (cursor_.is_punctuation("@")) {
-      const Position where = cursor_.next().where;
-      function.decorators.push_back({expressions_.parse(), where});
-      expect_line_end("after the decorator");
+      try {
+        const Position where = cursor_.next().where;
+        function.decorators.push_back({expressions_.parse(), where});
+        expect_line_end("after the decorator");
+      } catch (const SyntaxAbort&) {
+        broken_ = true;
+        cursor_.skip_line();
+      }
     }
     if (!cursor_.accept_word("def")) reject_module_statement();
     function.where = cursor_.where();

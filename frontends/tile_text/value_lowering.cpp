@@ -204,8 +204,23 @@ ExprPtr ValueLowering::lower_binary(const syntax::Binary& binary, ElementType ty
   if (right_kind.is_typed()) type = right_kind.type;
   const ExprPtr left = lower(binary.left, operand_type(left_kind, right_kind.tag == KindTag::invalid, type));
   const ExprPtr right = lower(binary.right, operand_type(right_kind, left_kind.tag == KindTag::invalid, type));
-  if (!left || !right || !check_operator(binary.op, binary.op_where, type)) return nullptr;
+  if (!left || !right || !check_operator(binary.op, binary.op_where, type) || !check_right_literal(binary, right)) return nullptr;
   return make_expr(type, Binary{binary.op, left, right});
+}
+
+bool ValueLowering::check_right_literal(const syntax::Binary& binary, const ExprPtr& right) {
+  const auto* literal = std::get_if<Literal>(&right->node);
+  if (literal == nullptr || !is_integer(right->type)) return true;
+  const bool divides = binary.op == BinaryOp::floor_div || binary.op == BinaryOp::modulo;
+  const bool shifts = binary.op == BinaryOp::shift_left || binary.op == BinaryOp::shift_right;
+  const int bits = 8 * size_bytes(right->type);
+  if (divides && literal->integer == 0) reject(ErrorCode::type_mismatch, binary.right->where, "division by zero", "divide by another number");
+  else if (shifts && (literal->integer < 0 || literal->integer >= bits))
+    reject(ErrorCode::type_mismatch, binary.right->where, "a shift of " + type_name(right->type) + " by " + std::to_string(literal->integer),
+           "shift by 0 to " + std::to_string(bits - 1));
+  else
+    return true;
+  return false;
 }
 
 ExprPtr ValueLowering::lower_logical(const syntax::Binary& binary) {
