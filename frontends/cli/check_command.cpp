@@ -1,4 +1,4 @@
-#include "frontends/cli/checking.h"
+#include "driver/check_kernel.h"
 #include "frontends/cli/commands.h"
 #include "frontends/cli/items.h"
 #include "frontends/cli/scratch.h"
@@ -26,7 +26,7 @@ ItemResult check_one(const Item& item, std::uint64_t seed) {
   Compiled compiled = compile_item(item);
   if (!compiled.module) return compiled.failed;
   const CompiledKernel kernel = CompiledKernel::compile(*item.program, compiled.module->text, item.request.machine);
-  const CheckReport report = check_kernel(*item.program, kernel, sizes_to_check(item), seed);
+  const CheckReport report = check_kernels(*item.program, {&kernel}, sizes_to_check(item), seed);
   ItemResult result;
   result.summary = "proved; " + report.text();
   result.details["obligations"] = certificate_summary(compiled.module->certificate);

@@ -3,7 +3,7 @@
 #include <iostream>
 #include <sstream>
 
-#include "frontends/cli/checking.h"
+#include "driver/check_kernel.h"
 #include "frontends/cli/commands.h"
 #include "frontends/cli/items.h"
 #include "frontends/cli/scratch.h"
@@ -96,7 +96,7 @@ ItemResult run_one(const Item& item, std::uint64_t seed, std::vector<Row>* rows)
   const CompiledKernel kernel = CompiledKernel::compile(*item.program, compiled.module->text, item.request.machine);
 
   const SizeSpread small{{1, 3, 7, 33, 64, 100}, 8, std::int64_t(1) << 20};
-  const CheckReport report = check_kernel(*item.program, kernel, spread_sizes(*item.program, small), seed);
+  const CheckReport report = check_kernels(*item.program, {&kernel}, spread_sizes(*item.program, small), seed);
   ItemResult result;
   result.details["obligations"] = certificate_summary(compiled.module->certificate);
   result.details["sizes"] = sizes;

@@ -17,11 +17,7 @@ extern "C" {
 int tileopt_abi_version(void) { return TILEOPT_ABI_VERSION; }
 const char* tileopt_version(void) { return TILEOPT_VERSION; }
 const char* tileopt_isl_version(void) {
-  static const std::string text = [] {
-    std::string version = tileopt::poly::isl_version_text();
-    while (!version.empty() && version.back() == '\n') version.pop_back();
-    return version;
-  }();
+  static const std::string text = tileopt::poly::isl_version_text();
   return text.c_str();
 }
 

@@ -124,6 +124,10 @@ isl::union_map lex_lt(const isl::union_map& first, const isl::union_map& second)
   return isl::manage(isl_union_map_lex_lt_union_map(first.copy(), second.copy()));
 }
 
-std::string isl_version_text() { return isl_version(); }
+std::string isl_version_text() {
+  std::string text = isl_version();
+  while (!text.empty() && text.back() == '\n') text.pop_back();
+  return text;
+}
 
 }  // namespace tileopt::poly

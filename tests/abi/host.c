@@ -91,7 +91,7 @@ static void check_errors(tileopt_session *session) {
   tileopt_options *options = NULL;
   expect_error(tileopt_program_parse(session, broken, strlen(broken), "broken.tile", &untouched), TILEOPT_USER_ERROR, 3);
   expect_error(tileopt_program_parse(session, "def (", 5, NULL, &untouched), TILEOPT_USER_ERROR, 1);
-  expect_error(tileopt_program_parse(session, NULL, 0, NULL, &untouched), TILEOPT_USER_ERROR, 0);
+  expect_error(tileopt_program_parse(session, NULL, 0, NULL, &untouched), TILEOPT_USER_ERROR, 1);
   expect_error(tileopt_program_parse(NULL, gemm, strlen(gemm), NULL, &untouched), TILEOPT_USER_ERROR, 0);
   CHECK(untouched == NULL);
   CHECK(tileopt_options_create(&options) == NULL);

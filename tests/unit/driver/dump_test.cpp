@@ -100,7 +100,7 @@ TEST_F(BrokenDumpTest, IsRefusedWithAHint) {
   EXPECT_EQ(error_of("format: [\n"), ErrorCode::invalid_dump);
   EXPECT_EQ(error_of(text_.substr(0, text_.size() / 2)), ErrorCode::invalid_dump);
   EXPECT_EQ(error_of(replaced("tileopt-dump/1", "tileopt-dump/7")), ErrorCode::invalid_dump);
-  EXPECT_EQ(error_of(replaced("version: 0.1.0", "version: 0.0.1")), ErrorCode::invalid_dump);
+  EXPECT_EQ(error_of(replaced("version: \"0.1.0\"", "version: \"0.0.1\"")), ErrorCode::invalid_dump);
   EXPECT_EQ(error_of(replaced("decisions:", "decision:")), ErrorCode::invalid_dump);
   EXPECT_EQ(error_of(replaced("machine: x86-64-v3", "machine: z80")), ErrorCode::unknown_machine);
   EXPECT_EQ(error_of(replaced("program: transpose", "program: other")), ErrorCode::invalid_dump);

@@ -1,11 +1,8 @@
-#include "frontends/cli/checking.h"
-
-#include <iomanip>
-#include <sstream>
+#include "driver/check_kernel.h"
 
 #include "interpreter/interpreter.h"
 
-namespace tileopt::cli {
+namespace tileopt {
 
 namespace {
 
@@ -31,10 +28,9 @@ std::string end_text(const IsolatedRun& run) {
   return "?";
 }
 
-/// "" where the run agrees with the interpreter.
-std::string run_once(const Program& program, const CompiledKernel& kernel, const Sizes& sizes, std::uint64_t seed, Fill fill) {
-  const Arrays arguments = make_arguments(program, sizes, seed, fill);
-  const InterpreterResult reference = interpret(program, sizes, arguments);
+/// "" where the run agrees with `reference`.
+std::string run_once(const Program& program, const CompiledKernel& kernel, const Sizes& sizes, const Arrays& arguments,
+                     const InterpreterResult& reference) {
   Arrays results = arguments;
   const IsolatedRun run = kernel.run_isolated(sizes, results, timeout_seconds);
   if (run.end != IsolatedRun::End::done) return end_text(run) + (run.detail.empty() ? "" : ": " + run.detail);
@@ -44,6 +40,11 @@ std::string run_once(const Program& program, const CompiledKernel& kernel, const
   std::string text = std::to_string(count) + " elements deviate from the interpreter";
   for (const Deviation& deviation : deviations) text += "; " + deviation.text();
   return text;
+}
+
+std::vector<Fill> fills_for(const Program& program, const Sizes& sizes, std::size_t turn, std::int64_t both_fills) {
+  if (count_instances(program, sizes) <= both_fills) return {Fill::uniform, Fill::integers};
+  return {turn % 2 == 0 ? Fill::uniform : Fill::integers};
 }
 
 }  // namespace
@@ -56,19 +57,25 @@ std::string CheckReport::text() const {
          (sizes.size() == 1 ? " size vector" : " size vectors");
 }
 
-CheckReport check_kernel(const Program& program, const CompiledKernel& kernel, const std::vector<Sizes>& sizes, std::uint64_t seed) {
+CheckReport check_kernels(const Program& program, const std::vector<const CompiledKernel*>& kernels, const std::vector<Sizes>& sizes,
+                          std::uint64_t seed, std::int64_t both_fills) {
   CheckReport report;
   for (const Sizes& vector : sizes) {
+    const std::vector<Fill> fills = fills_for(program, vector, report.sizes.size(), both_fills);
     report.sizes.push_back(vector);
-    for (const Fill fill : {Fill::uniform, Fill::integers}) {
-      ++report.runs;
-      const std::string failure = run_once(program, kernel, vector, seed, fill);
-      if (failure.empty()) continue;
-      report.failure = "at " + sizes_text(vector) + ", " + fill_name(fill) + " of seed " + std::to_string(seed) + ": " + failure;
-      return report;
+    for (const Fill fill : fills) {
+      const Arrays arguments = make_arguments(program, vector, seed, fill);
+      const InterpreterResult reference = interpret(program, vector, arguments);
+      for (report.kernel = 0; report.kernel < kernels.size(); ++report.kernel) {
+        ++report.runs;
+        const std::string failure = run_once(program, *kernels[report.kernel], vector, arguments, reference);
+        if (failure.empty()) continue;
+        report.failure = "at " + sizes_text(vector) + ", " + fill_name(fill) + " of seed " + std::to_string(seed) + ": " + failure;
+        return report;
+      }
     }
   }
   return report;
 }
 
-}  // namespace tileopt::cli
+}  // namespace tileopt
