@@ -186,21 +186,39 @@ isl::set AstExprReader::holds(const AstExprPtr& condition, const isl::set& domai
   throw Unreadable("a condition of unknown kind");
 }
 
+/// Whether `expr` is a minimum or a maximum of its last two operands wherever `domain` holds: isl prints some as choices.
+AstExprReader::Choice AstExprReader::choice(const AstExprPtr& expr, const isl::set& domain) const {
+  if (expr == nullptr || expr->arguments.size() != arity(expr->kind)) return Choice::none;
+  if (expr->kind == Kind::min) return Choice::minimum;
+  if (expr->kind == Kind::max) return Choice::maximum;
+  if (expr->kind != Kind::select) return Choice::none;
+  const isl::pw_aff when = value(expr->arguments[1], domain), otherwise = value(expr->arguments[2], domain);
+  const isl::set condition = holds(expr->arguments[0], domain);
+  const isl::set taken = domain.intersect(condition), untaken = domain.subtract(condition);
+  if (taken.is_disjoint(when.gt_set(otherwise)) && untaken.is_disjoint(otherwise.gt_set(when))) return Choice::minimum;
+  if (taken.is_disjoint(when.lt_set(otherwise)) && untaken.is_disjoint(otherwise.lt_set(when))) return Choice::maximum;
+  return Choice::none;
+}
+
+namespace {
+const AstExprPtr& second_last(const AstExprPtr& expr) { return expr->arguments[expr->arguments.size() - 2]; }
+}  // namespace
+
 isl::set AstExprReader::at_most(const isl::pw_aff& subject, const AstExprPtr& expr, const isl::set& domain) const {
-  if (expr != nullptr && expr->kind == Kind::min && expr->arguments.size() == 2)
-    return at_most(subject, expr->arguments[0], domain).intersect(at_most(subject, expr->arguments[1], domain));
+  if (choice(expr, domain) == Choice::minimum)
+    return at_most(subject, second_last(expr), domain).intersect(at_most(subject, expr->arguments.back(), domain));
   return subject.le_set(value(expr, domain));
 }
 
 isl::set AstExprReader::less_than(const isl::pw_aff& subject, const AstExprPtr& expr, const isl::set& domain) const {
-  if (expr != nullptr && expr->kind == Kind::min && expr->arguments.size() == 2)
-    return less_than(subject, expr->arguments[0], domain).intersect(less_than(subject, expr->arguments[1], domain));
+  if (choice(expr, domain) == Choice::minimum)
+    return less_than(subject, second_last(expr), domain).intersect(less_than(subject, expr->arguments.back(), domain));
   return subject.lt_set(value(expr, domain));
 }
 
 isl::set AstExprReader::at_least(const isl::pw_aff& subject, const AstExprPtr& expr, const isl::set& domain) const {
-  if (expr != nullptr && expr->kind == Kind::max && expr->arguments.size() == 2)
-    return at_least(subject, expr->arguments[0], domain).intersect(at_least(subject, expr->arguments[1], domain));
+  if (choice(expr, domain) == Choice::maximum)
+    return at_least(subject, second_last(expr), domain).intersect(at_least(subject, expr->arguments.back(), domain));
   return subject.ge_set(value(expr, domain));
 }
 

@@ -28,7 +28,9 @@ class AstExprReader {
   isl::pw_aff constant(long value) const;
 
  private:
+  enum class Choice { none, minimum, maximum };
   isl::pw_aff value(const AstExprPtr& expr, const isl::set& domain, int depth) const;
+  Choice choice(const AstExprPtr& expr, const isl::set& domain) const;
   isl::set holds(const AstExprPtr& condition, const isl::set& domain, int depth) const;
   isl::pw_aff name(const std::string& name) const;
   isl::pw_aff quotient(const AstExpr& expr, const isl::set& domain, int depth) const;

@@ -252,8 +252,9 @@ class Walker {
       const AstExprReader reader(space, positions(i));
       const Scope& scope = scopes_[i];
       if (scope.loop == nullptr) {
-        const isl::set taken = reader.holds(scope.condition, points);
-        points = scope.negated ? points.subtract(taken) : points.intersect(taken);
+        const isl::set taken = reader.holds(scope.condition, points), rest = points.subtract(taken);
+        if (scope.negated) points = rest.coalesce();
+        else if (!rest.is_empty()) points = points.intersect(taken).coalesce();
         continue;
       }
       const isl::pw_aff variable = reader.dim(depth++);
