@@ -5,12 +5,16 @@
 
 #include "search/generic_promotions.h"
 #include "search/loop_choice.h"
+#include "search/original_loops.h"
 #include "support/text.h"
 
 namespace tileopt {
 namespace {
 
 constexpr long kThreadChunk = 4096;  ///< iterations of a single loop that one thread takes at a time
+
+/// isl's schedule must promise this much: it tends to pull apart what the source keeps together.
+constexpr double kIslGain = 0.8;
 
 /// What one option allows itself; the later options ask for less.
 struct Ambition {
@@ -26,13 +30,15 @@ class GenericPlanner {
     for (const std::string& statement : request.kernel.statements()) {
       views_[statement] = view_statement(request.program(), statement, proposal_.members.at(statement), request.sizes);
     }
-    Tree below;
-    chain_ = follow_chain(proposal_.tree, request.kernel.statements(), proposal_, below);
-    choices_ = rank_choices(request_, chain_, {}, views_);
+    proposal_.tree = separate_leaves(proposal_.tree, request.kernel.statements());
+    rank_chains(proposal_.tree, request.kernel.statements(), {});
   }
 
-  std::size_t choices() const { return choices_.size(); }
-  const ChainChoice& choice(std::size_t rank) const { return choices_[std::min(rank, choices_.size() - 1)]; }
+  /// The largest number of choices that a chain has.
+  std::size_t choices() const;
+  /// Predicted for the choices of this rank, over all chains that end in statements.
+  double seconds(std::size_t rank) const;
+  bool tiles(std::size_t rank) const;
   PlanPart build(const Ambition& ambition, NameTable& names) const;
 
  private:
@@ -42,14 +48,20 @@ class GenericPlanner {
     std::map<std::string, std::string> renamed;          ///< proposal's member -> member of the Plan
     std::map<std::string, std::vector<Digit>> table;     ///< proposal's member -> digits
     std::vector<std::string> order;                      ///< members in order of appearance
-    bool threads_placed = false;
     PlanPart part;
   };
 
-  Tree walk(const Tree& tree, const std::vector<std::string>& statements, std::vector<std::string> outer, bool root, State& state) const;
+  struct RankedChain {
+    Chain chain;
+    std::vector<ChainChoice> choices;
+    const ChainChoice& choice(std::size_t rank) const { return choices[std::min(rank, choices.size() - 1)]; }
+  };
+
+  void rank_chains(const Tree& tree, const std::vector<std::string>& statements, std::vector<std::string> outer);
+  Tree walk(const Tree& tree, const std::vector<std::string>& statements, bool threads_wanted, std::size_t& next, State& state) const;
   Tree leaves(const Tree& below, const std::vector<std::string>& inner) const;
   void cut(const std::string& member, long tile, State& state) const;
-  void place_threads(const ChainChoice& choice, const Chain& chain, State& state) const;
+  bool place_threads(const ChainChoice& choice, const Chain& chain, State& state) const;
   void place_lanes(const std::string& member, const std::vector<std::string>& statements, State& state) const;
   double trips(const std::string& member, const std::vector<std::string>& statements) const;
   std::string reason(const std::string& text) const { return "kernel " + request_.kernel.name() + ": " + text; }
@@ -57,9 +69,37 @@ class GenericPlanner {
   const PlanRequest& request_;
   ScheduleProposal proposal_;
   std::map<std::string, StatementView> views_;
-  Chain chain_;
-  std::vector<ChainChoice> choices_;
+  std::vector<RankedChain> chains_;  ///< in the order of a walk, parents first
 };
+
+void GenericPlanner::rank_chains(const Tree& tree, const std::vector<std::string>& statements, std::vector<std::string> outer) {
+  Tree below;
+  Chain chain = follow_chain(tree, statements, proposal_, below);
+  std::vector<ChainChoice> choices = rank_choices(request_, chain, outer, views_);
+  outer.insert(outer.end(), chain.members.begin(), chain.members.end());
+  const bool at_leaves = chain.ends_in_leaf || chain.ends_in_leaves;
+  chains_.push_back({std::move(chain), std::move(choices)});
+  if (at_leaves) return;
+  for (const Tree::Branch& branch : below.branches()) rank_chains(branch.tree, branch.statements, outer);
+}
+
+std::size_t GenericPlanner::choices() const {
+  std::size_t most = 0;
+  for (const RankedChain& ranked : chains_) most = std::max(most, ranked.choices.size());
+  return most;
+}
+
+double GenericPlanner::seconds(std::size_t rank) const {
+  double sum = 0;
+  for (const RankedChain& ranked : chains_) {
+    if (ranked.chain.ends_in_leaf || ranked.chain.ends_in_leaves) sum += ranked.choice(rank).seconds;
+  }
+  return sum;
+}
+
+bool GenericPlanner::tiles(std::size_t rank) const {
+  return std::any_of(chains_.begin(), chains_.end(), [&](const RankedChain& ranked) { return !ranked.choice(rank).tiles.empty(); });
+}
 
 double GenericPlanner::trips(const std::string& member, const std::vector<std::string>& statements) const {
   double result = 1;
@@ -85,8 +125,7 @@ void GenericPlanner::cut(const std::string& member, long tile, State& state) con
 }
 
 /// The outermost loop of the chain that carries nothing and has work for all threads.
-void GenericPlanner::place_threads(const ChainChoice& choice, const Chain& chain, State& state) const {
-  if (!state.ambition.threads || state.threads_placed) return;
+bool GenericPlanner::place_threads(const ChainChoice& choice, const Chain& chain, State& state) const {
   for (const std::string& member : choice.order) {
     std::vector<Digit>& digits = state.table.at(member);
     const auto tile = choice.tiles.find(member);
@@ -100,10 +139,10 @@ void GenericPlanner::place_threads(const ChainChoice& choice, const Chain& chain
       digits = {{state.digits.unique(digit_name(state.renamed.at(member), 'b')), 0, level}, {digits[0].name, kThreadChunk, level}};
     }
     digits[0].level = level_of_kind(request_.machine, LevelKind::independent);
-    state.threads_placed = true;
     state.part.reasons.push_back(reason("threads over " + member + "; to change: parallel(...)"));
-    return;
+    return true;
   }
+  return false;
 }
 
 void GenericPlanner::place_lanes(const std::string& member, const std::vector<std::string>& statements, State& state) const {
@@ -123,20 +162,19 @@ Tree GenericPlanner::leaves(const Tree& below, const std::vector<std::string>& i
   return Tree::sequence(std::move(branches));
 }
 
-Tree GenericPlanner::walk(const Tree& tree, const std::vector<std::string>& statements, std::vector<std::string> outer, bool root,
+Tree GenericPlanner::walk(const Tree& tree, const std::vector<std::string>& statements, bool threads_wanted, std::size_t& next,
                           State& state) const {
   Tree below;
+  const RankedChain& ranked = chains_[next++];
   const Chain chain = follow_chain(tree, statements, proposal_, below);
-  const std::vector<ChainChoice> ranked = root ? choices_ : rank_choices(request_, chain, outer, views_);
-  const ChainChoice& choice = ranked[std::min(state.ambition.choice, ranked.size() - 1)];
+  const ChainChoice& choice = ranked.choice(state.ambition.choice);
   for (const std::string& member : chain.members) cut(member, choice.tiles.count(member) ? choice.tiles.at(member) : 0, state);
-  place_threads(choice, chain, state);
+  if (threads_wanted && place_threads(choice, chain, state)) threads_wanted = false;
   const bool at_leaves = chain.ends_in_leaf || chain.ends_in_leaves;
   if (at_leaves && !chain.members.empty()) place_lanes(choice.order.back(), statements, state);
 
   std::vector<std::string> loops;
   for (const auto& group : chain.groups) {
-    std::vector<std::string> points;
     for (const std::string& member : group) {
       if (state.table.at(member).size() > 1) loops.push_back(state.table.at(member).front().name);
     }
@@ -160,10 +198,9 @@ Tree GenericPlanner::walk(const Tree& tree, const std::vector<std::string>& stat
     if (distribute) loops.pop_back();
     return Tree::bands(loops, leaves(below, inner));
   }
-  outer.insert(outer.end(), chain.members.begin(), chain.members.end());
   std::vector<Tree::Branch> branches;
   for (const Tree::Branch& branch : below.branches()) {
-    branches.push_back({branch.statements, walk(branch.tree, branch.statements, outer, false, state)});
+    branches.push_back({branch.statements, walk(branch.tree, branch.statements, threads_wanted, next, state)});
   }
   return Tree::bands(loops, Tree::sequence(std::move(branches)));
 }
@@ -171,12 +208,12 @@ Tree GenericPlanner::walk(const Tree& tree, const std::vector<std::string>& stat
 PlanPart GenericPlanner::build(const Ambition& ambition, NameTable& names) const {
   State state;
   state.ambition = ambition;
-  state.threads_placed = request_.threads <= 1;
   state.members = names;
   state.digits = names;
   PlanPart& part = state.part;
   part.statements = request_.kernel.statements();
-  part.tree = walk(proposal_.tree, part.statements, {}, true, state);
+  std::size_t next = 0;
+  part.tree = walk(proposal_.tree, part.statements, ambition.threads && request_.threads > 1, next, state);
   for (const std::string& member : state.order) part.digits.emplace_back(state.renamed.at(member), state.table.at(member));
   for (const std::string& statement : part.statements) {
     StatementMembers members = proposal_.members.at(statement);
@@ -204,11 +241,10 @@ std::vector<PartOption> plan_generic(const PlanRequest& request, const ScheduleP
   const auto planner = std::make_shared<GenericPlanner>(request, proposal);
   std::vector<PartOption> options;
   const auto add = [&](const Ambition& ambition) {
-    const ChainChoice& choice = planner->choice(ambition.choice);
-    std::string label = choice.tiles.empty() ? "plain loops" : "tiled loops";
+    std::string label = planner->tiles(ambition.choice) ? "tiled loops" : "plain loops";
     if (!ambition.lanes) label += " without lanes";
     if (!ambition.promote) label += " without promotion";
-    options.push_back({label, choice.seconds, [planner, ambition](NameTable& names) { return planner->build(ambition, names); }});
+    options.push_back({label, planner->seconds(ambition.choice), [planner, ambition](NameTable& names) { return planner->build(ambition, names); }});
   };
   for (std::size_t rank = 0; rank < planner->choices(); ++rank) {
     add({rank, true, true, true});
@@ -217,6 +253,22 @@ std::vector<PartOption> plan_generic(const PlanRequest& request, const ScheduleP
   }
   add({planner->choices(), false, false, false});
   return options;
+}
+
+std::vector<LoopPlan> plan_loops(const PlanRequest& request) {
+  std::vector<LoopPlan> plans;
+  if (request.pins.schedule != "isl") {
+    const ScheduleProposal original = analyze_original_loops(request.kernel);
+    plans.push_back({"original", plan_generic(request, original)});
+    // One permutable nest over all statements: nothing is left to find.
+    const bool settled = original.permutable.size() == 1 && original.tree.kind() == Tree::Kind::band;
+    if (settled && !request.pins.schedule) return plans;
+  }
+  const ScheduleProposal proposal = propose_schedule(request.kernel, "isl");
+  if (proposal.method != "isl") return plans;
+  plans.push_back({"isl", plan_generic(request, proposal)});
+  if (plans.size() == 2 && plans[1].options.front().seconds < kIslGain * plans[0].options.front().seconds) std::swap(plans[0], plans[1]);
+  return plans;
 }
 
 PartOption plan_original(const PlanRequest& request) {

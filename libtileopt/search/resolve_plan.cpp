@@ -16,14 +16,19 @@ namespace {
 
 constexpr std::size_t kMostAttempts = 12;
 
+/// A shared pointer that owns nothing: planning ends before its caller's objects do.
+template <class T>
+std::shared_ptr<const T> borrow(const T& object) {
+  return std::shared_ptr<const T>(std::shared_ptr<void>(), &object);
+}
+
 /// Runs the passes on a kernel plan. Cheap beside the proofs, and the only judge of what is legal and fits.
 std::optional<Infeasible> dry_run(const Kernel& kernel, const KernelPlan& plan, const Machine& machine) {
   const auto refused = [](const auto& candidate) -> std::optional<Infeasible> {
     if (const Infeasible* infeasible = std::get_if<Infeasible>(&candidate)) return *infeasible;
     return std::nullopt;
   };
-  const auto planned = Kernel::create(std::make_shared<const Program>(kernel.program()),
-                                      std::make_shared<const Dependences>(kernel.dependences()), plan);
+  const auto planned = Kernel::create(borrow(kernel.program()), borrow(kernel.dependences()), plan);
   if (auto problem = refused(planned)) return problem;
   const auto schedule = compute_schedule(std::get<Kernel>(planned));
   if (auto problem = refused(schedule)) return problem;
@@ -39,7 +44,6 @@ struct Strategy {
   std::string name;
   std::string schedule;                          ///< KernelPlan::schedule
   std::vector<std::vector<PartOption>> options;  ///< by part
-  std::vector<std::string> reasons;              ///< why it was chosen, why parts have no better options
 };
 
 class KernelPlanner {
@@ -47,30 +51,25 @@ class KernelPlanner {
   KernelPlanner(const PlanRequest& request, std::vector<std::string>& reasons) : request_(request), reasons_(reasons) {}
 
   Candidate<KernelPlan> run() {
-    for (const Strategy& strategy : strategies()) {
-      if (auto plan = attempt(strategy)) return std::move(*plan);
+    const bool original_only = request_.pins.schedule == "original";
+    if (!original_only) {
+      if (const auto contractions = contraction_strategy()) {
+        if (auto plan = attempt(*contractions)) return std::move(*plan);
+      }
+      for (LoopPlan& loops : plan_loops(request_)) {
+        if (auto plan = attempt({"loops", loops.method, {std::move(loops.options)}})) return std::move(*plan);
+      }
+    }
+    if (original_only || request_.pins.empty()) {
+      if (auto plan = attempt({"original", "original", {{plan_original(request_)}}})) return std::move(*plan);
     }
     if (pin_refusal_) return *pin_refusal_;
     if (refusal_) return *refusal_;
-    return Infeasible{"legality", "resolve_plan", request_.kernel.name(), "", "no schedule was found"};
+    return Infeasible{"legality", "resolve_plan", kernel().name(), "", "no schedule was found"};
   }
 
  private:
   const Kernel& kernel() const { return request_.kernel; }
-
-  std::vector<Strategy> strategies() {
-    std::vector<Strategy> result;
-    if (request_.pins.schedule != "original") {
-      if (auto contractions = contraction_strategy()) result.push_back(std::move(*contractions));
-      const ScheduleProposal proposal = propose_schedule(kernel(), "isl");
-      result.push_back({"loops", proposal.method, {plan_generic(request_, proposal)}, {}});
-      if (proposal.method != "original" && !request_.pins.schedule) {
-        result.push_back({"loops in the original order", "original", {plan_generic(request_, propose_schedule(kernel(), "original"))}, {}});
-      }
-    }
-    if (request_.pins.schedule != "isl") result.push_back({"original", "original", {{plan_original(request_)}}, {}});
-    return result;
-  }
 
   /// Contractions with their initialisations as parts of their own, the statements between them as generic parts.
   std::optional<Strategy> contraction_strategy();
@@ -80,8 +79,6 @@ class KernelPlanner {
 
   const PlanRequest& request_;
   std::vector<std::string>& reasons_;
-  std::vector<Kernel> part_kernels_;
-  std::vector<std::shared_ptr<PlanRequest>> part_requests_;
   std::optional<Infeasible> refusal_, pin_refusal_;
 };
 
@@ -89,12 +86,11 @@ bool KernelPlanner::add_generic_part(Strategy& strategy, const std::vector<std::
   KernelPlan part;
   part.name = kernel().name();
   part.statements = statements;
-  auto created = Kernel::create(std::make_shared<const Program>(kernel().program()),
-                                std::make_shared<const Dependences>(kernel().dependences()), part);
+  auto created = Kernel::create(borrow(kernel().program()), borrow(kernel().dependences()), part);
   if (!feasible(created)) return false;
   auto owned = std::make_shared<Kernel>(std::get<Kernel>(std::move(created)));
   auto request = std::make_shared<PlanRequest>(PlanRequest{*owned, request_.machine, request_.sizes, request_.pins, request_.threads});
-  std::vector<PartOption> options = plan_generic(*request, propose_schedule(*owned, "isl"));
+  std::vector<PartOption> options = plan_loops(*request).front().options;
   for (PartOption& option : options) {
     option.build = [owned, request, build = option.build](NameTable& names) { return build(names); };
   }
@@ -103,7 +99,7 @@ bool KernelPlanner::add_generic_part(Strategy& strategy, const std::vector<std::
 }
 
 std::optional<Strategy> KernelPlanner::contraction_strategy() {
-  Strategy strategy{"contraction", "original", {}, {}};
+  Strategy strategy{"contraction", "original", {}};
   std::vector<Contraction> found;
   for (const std::string& name : kernel().statements()) {
     std::string why_not;
@@ -177,8 +173,7 @@ Candidate<ResolvedPlan> resolve_plan(const Program& program, const Pins& pins, c
     return Infeasible{"pin", "resolve_plan", "", "", pin_text(*table.pipeline) + ": machine " + machine.name +
                       " completes copies at once (no asynchronous copies), so there is nothing to pipeline"};
   }
-  const auto shared = std::make_shared<const Program>(program);
-  const auto dependences = std::make_shared<const Dependences>(analyze_dependences(program));
+  const Dependences dependences = analyze_dependences(program);
   const TypicalSizes sizes = complete_sizes(program, options.typical_sizes);
   TILEOPT_TRY(groups, group_statements(program, table));
   ResolvedPlan resolved;
@@ -187,7 +182,7 @@ Candidate<ResolvedPlan> resolve_plan(const Program& program, const Pins& pins, c
   resolved.plan.machine = machine.name;
   resolved.plan.version = TILEOPT_VERSION;
   for (const KernelPlan& group : groups) {
-    TILEOPT_TRY(kernel, Kernel::create(shared, dependences, group));
+    TILEOPT_TRY(kernel, Kernel::create(borrow(program), borrow(dependences), group));
     const PlanRequest request{kernel, machine, sizes, table, std::max(1, options.threads)};
     TILEOPT_TRY(plan, KernelPlanner(request, resolved.reasons).run());
     resolved.plan.kernels.push_back(std::move(plan));

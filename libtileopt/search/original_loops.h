@@ -1,0 +1,14 @@
+/// The original order with the facts that planning needs: which loops carry nothing, which may be interchanged and tiled.
+#pragma once
+
+#include "passes/passes.h"
+
+namespace tileopt {
+
+/// propose_schedule(kernel, "original") with `coincident` and `permutable` derived from the dependences.
+ScheduleProposal analyze_original_loops(const Kernel& kernel);
+
+/// Several statements that share a leaf of `tree` (isl gave them distinct times) are ordered as in the source.
+Tree separate_leaves(const Tree& tree, const std::vector<std::string>& statements);
+
+}  // namespace tileopt
