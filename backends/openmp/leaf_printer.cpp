@@ -76,8 +76,8 @@ bool touches_named(const LeafView& leaf) {
 void LeafPrinter::print(const LeafView& leaf) {
   if (leaf.radices.empty()) return print_point(leaf, {});
   const Coverage coverage = leaf.extents.empty() ? Coverage::whole : coverage_of(leaf);
-  if (coverage == Coverage::whole) return print_full(leaf);
-  if (coverage == Coverage::part) return print_edge(leaf, leaf.extents);
+  if (coverage == Coverage::whole) return print_full(leaf, false);
+  if (coverage == Coverage::part) return print_edge(leaf, leaf.extents, false);
   std::vector<AstExprPtr> extents;
   std::vector<std::string> conditions;
   out_.open("");
@@ -93,20 +93,24 @@ void LeafPrinter::print(const LeafView& leaf) {
     conditions.push_back(names_.value(key) + " >= " + std::to_string(leaf.radices[b]));
   }
   out_.open("if (" + join(conditions, " && ") + ")");
-  print_full(leaf);
+  print_full(leaf, true);
   out_.reopen("else");
-  print_edge(leaf, extents);
+  print_edge(leaf, extents, true);
   out_.close();
   out_.close();
 }
 
-void LeafPrinter::print_full(const LeafView& leaf) {
+void LeafPrinter::print_full(const LeafView& leaf, bool scoped) {
   VectorLeaf vectors(leaf, out_, storage_, names_, helpers_, vector_bytes_);
-  if (vectors.possible()) return vectors.print();
+  if (vectors.possible()) {
+    const bool block = !scoped && vectors.declares();
+    if (block) out_.open("");
+    vectors.print();
+    if (block) out_.close();
+    return;
+  }
   if (leaf.points() <= 64 || touches_named(leaf)) return print_unrolled(leaf);
-  out_.open("");
   print_loops(leaf, constants(leaf.radices));
-  out_.close();
 }
 
 void LeafPrinter::print_unrolled(const LeafView& leaf) {
@@ -149,15 +153,16 @@ void LeafPrinter::print_loops(const LeafView& leaf, const std::vector<AstExprPtr
   for (std::size_t b = 0; b < leaf.radices.size(); ++b) out_.close();
 }
 
-void LeafPrinter::print_edge(const LeafView& leaf, const std::vector<AstExprPtr>& extents) {
+void LeafPrinter::print_edge(const LeafView& leaf, const std::vector<AstExprPtr>& extents, bool scoped) {
   LeafView spilled = leaf;
-  out_.open("");
+  const bool block = !scoped && touches_named(leaf);
+  if (block) out_.open("");
   const std::vector<Spill> spills = make_spills(spilled);
   for (const Spill& spill : spills) store_spill(spill);
   print_loops(spilled, extents);
   for (const Spill& spill : spills)
     if (spill.written) load_spill(spill);
-  out_.close();
+  if (block) out_.close();
 }
 
 std::string LeafPrinter::operand_value(const LeafOperand& operand, const Subscripts& subscripts) {

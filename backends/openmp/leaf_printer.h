@@ -31,8 +31,9 @@ class LeafPrinter {
     bool written;
   };
 
-  void print_full(const LeafView& leaf);
-  void print_edge(const LeafView& leaf, const std::vector<AstExprPtr>& extents);
+  /// `scoped`: the caller has opened a block for this leaf.
+  void print_full(const LeafView& leaf, bool scoped);
+  void print_edge(const LeafView& leaf, const std::vector<AstExprPtr>& extents, bool scoped);
   void print_unrolled(const LeafView& leaf);
   void print_loops(const LeafView& leaf, const std::vector<AstExprPtr>& bounds);
   void print_point(const LeafView& leaf, const Point& point);

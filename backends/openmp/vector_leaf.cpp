@@ -72,8 +72,9 @@ void VectorLeaf::print_pointers() {
   for (const LeafOperand& read : leaf_.reads) pointers_.push_back(pointer(read, false));
 }
 
+bool VectorLeaf::declares() const { return !leaf_.reads.empty() || !lines_up(leaf_.write, lanes_); }
+
 void VectorLeaf::print() {
-  out_.open("");
   print_pointers();
   std::vector<long> point(leaf_.radices.size(), 0);
   while (true) {
@@ -87,7 +88,15 @@ void VectorLeaf::print() {
     }
     if (d == 0) break;
   }
-  out_.close();
+}
+
+/// Some statement of the box reads the value that another one has read.
+bool VectorLeaf::reused(const LeafOperand& operand) const {
+  const std::size_t last = leaf_.radices.size() - 1;
+  if (operand.still(last) && leaf_.radices[last] > lanes_) return true;
+  for (std::size_t b = 0; b < last; ++b)
+    if (operand.still(b) && leaf_.radices[b] > 1) return true;
+  return false;
 }
 
 std::string VectorLeaf::memory_element(const LeafOperand& operand, std::size_t slot, const std::vector<long>& point) {
@@ -144,9 +153,10 @@ VectorValue VectorLeaf::load(std::size_t access, const std::vector<long>& point)
     const std::string type = helpers_.vector_type(operand.storage->element, lanes_);
     return {"*(const " + type + "_u*)&" + memory_element(operand, access + 1, point), false};
   }
-  if (operand.storage == leaf_.write.storage) {
+  if (operand.storage == leaf_.write.storage || !reused(operand)) {
     std::string text = load_text(operand, access + 1, point, &uniform);
-    return {"(" + text + ")", uniform};
+    const bool bare = text.find_first_of(" *&") == std::string::npos;
+    return {bare ? text : "(" + text + ")", uniform};
   }
   std::string key = std::to_string(access) + ":";
   for (const long step : operand.delta(point)) key += std::to_string(step) + ",";
@@ -203,10 +213,10 @@ void VectorLeaf::print_statement(const std::vector<long>& point) {
     const std::string old = load_text(leaf_.write, 0, point, &uniform);
     result = combine_vector_c(leaf_.combine, leaf_.type, "(" + old + ")", value, context);
   }
-  store(result, value, point);
+  store(result, point);
 }
 
-void VectorLeaf::store(const std::string& value, const VectorValue&, const std::vector<long>& point) {
+void VectorLeaf::store(const std::string& value, const std::vector<long>& point) {
   const LeafOperand& write = leaf_.write;
   const ElementType element = write.storage->element;
   const std::size_t last = leaf_.radices.size() - 1;

@@ -20,18 +20,21 @@ class VectorLeaf {
 
   /// Whether lanes can run together: the body has a vector form, lanes write different elements, nothing depends on order.
   bool possible() const { return lanes_ > 1; }
+  /// Whether print() declares variables: the caller gives them a block.
+  bool declares() const;
   void print();
 
  private:
   int choose_lanes(int vector_bytes) const;
   void print_pointers();
   void print_statement(const std::vector<long>& point);
+  bool reused(const LeafOperand& operand) const;
   VectorValue load(std::size_t access, const std::vector<long>& point);
   std::string load_text(const LeafOperand& operand, std::size_t slot, const std::vector<long>& point, bool* uniform);
   std::string memory_element(const LeafOperand& operand, std::size_t slot, const std::vector<long>& point);
   std::string named_vector(const LeafOperand& operand, const std::vector<long>& point) const;
   std::string index_value(std::size_t index, ElementType type, const std::vector<long>& point, bool* uniform);
-  void store(const std::string& value, const VectorValue& raw, const std::vector<long>& point);
+  void store(const std::string& value, const std::vector<long>& point);
   std::vector<long> lane_point(std::vector<long> point, long lane) const;
   std::string widen(const LeafOperand& operand, const std::string& stored);
 
