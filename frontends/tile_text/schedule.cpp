@@ -16,21 +16,21 @@ namespace {
 /// The shape of one primitive.
 struct Primitive {
   std::string_view name;
-  std::size_t least, most;   ///< positional arguments
-  std::size_t names;         ///< of them, how many leading ones name a tensor or statement (printed without quotes)
-  bool positive_keywords;    ///< at least one keyword argument, all of them positive integers
+  std::size_t least, most;  ///< positional arguments
+  std::size_t names;        ///< of them, how many leading ones name a tensor or statement (printed without quotes)
+  bool sizes;               ///< keywords are `loop=size`; they count as arguments
   std::string_view example;
 };
 constexpr std::size_t any_number = 64;
 constexpr std::array<Primitive, 10> primitives = {{
-    {"tile", 1, 1, 0, true, "tile(\"thread\", i=64, j=128)"},
-    {"order", 1, any_number, 0, false, "order(\"i\", \"j\", \"k\")"},
+    {"tile", 1, any_number, 0, true, "tile(\"thread\", i=64, j=128)"},
+    {"order", 2, any_number, 0, false, "order(\"i\", \"j\", \"k\")"},
     {"promote", 2, 2, 1, false, "promote(A, \"stack\")"},
     {"pipeline", 1, 1, 0, false, "pipeline(\"k\", slots=4)"},
     {"parallel", 1, any_number, 0, false, "parallel(\"i\")"},
-    {"vectorize", 1, 1, 0, false, "vectorize(\"j\")"},
-    {"unroll", 1, any_number, 0, false, "unroll(\"k\")"},
-    {"atom", 1, 2, 1, false, "atom(C, \"fma_6x16\")"},
+    {"vectorize", 1, any_number, 0, false, "vectorize(\"j\")"},
+    {"unroll", 0, any_number, 0, true, "unroll(\"k\") or unroll(k=4)"},
+    {"atom", 2, 2, 1, false, "atom(C, \"scalar\")"},
     {"schedule", 1, 1, 0, false, "schedule(\"original\")"},
     {"fuse", 2, any_number, any_number, false, "fuse(m, l, Y)"},
 }};
@@ -86,8 +86,8 @@ class PrimitiveReader {
     const std::string name(primitive.name);
     if (call.arguments.size() < primitive.least || call.arguments.size() > primitive.most)
       return report(ErrorCode::invalid_pin, where, "`" + name + "` takes " + count_text(primitive) + ", not " + std::to_string(call.arguments.size()), hint);
-    if (primitive.positive_keywords && call.keywords.empty())
-      return report(ErrorCode::invalid_pin, where, "`" + name + "` needs at least one size", hint);
+    if (primitive.sizes && call.keywords.empty() && call.arguments.size() < (name == "tile" ? 3 : 1))
+      return report(ErrorCode::invalid_pin, where, "`" + name + "` names no loop", hint);
     Pin pin;
     pin.primitive = name;
     pin.where = diagnostics_.locate(where);
@@ -101,7 +101,7 @@ class PrimitiveReader {
       if (!text) return report(ErrorCode::invalid_pin, keyword.value->where, "`" + print(keyword.value) + "` is neither a name, a string nor an integer", hint);
       const auto* number = syntax::as<syntax::IntegerLiteral>(keyword.value);
       const bool fits = number != nullptr && number->value >= 1 && number->value <= largest_number;
-      if ((primitive.positive_keywords || number != nullptr) && !fits && !(number != nullptr && number->value == 0 && !primitive.positive_keywords))
+      if ((primitive.sizes || number != nullptr) && !fits)
         return report(ErrorCode::invalid_pin, keyword.value->where, "`" + keyword.name + "` must be an integer from 1 to 1073741824", hint);
       for (const auto& [known, value] : pin.keywords)
         if (known == keyword.name) return report(ErrorCode::duplicate_name, keyword.where, "`" + keyword.name + "` is given twice", "keep one of them");

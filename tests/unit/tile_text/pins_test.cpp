@@ -74,7 +74,7 @@ TEST(Pins, RandomPinsComeBack) {
           break;
         case 1:
           pin.primitive = "order";
-          for (int j = pick(3); j >= 0; --j) pin.arguments.push_back(word());
+          for (int j = pick(3) + 1; j >= 0; --j) pin.arguments.push_back(word());
           break;
         case 2:
           pin.primitive = "promote";
