@@ -76,7 +76,7 @@ void InstanceWalk::run(InstanceVisitor& visitor) {
   walk(nodes_[root_], visitor);
 }
 
-void InstanceWalk::walk(const Node& node, InstanceVisitor& visitor) {
+void InstanceWalk::walk(Node& node, InstanceVisitor& visitor) {
   if (node.band) {
     if (node.entries.size() == 1) walk_band(node, visitor);
     else walk_shared_band(node, visitor);
@@ -87,7 +87,7 @@ void InstanceWalk::walk(const Node& node, InstanceVisitor& visitor) {
   }
 }
 
-void InstanceWalk::walk_band(const Node& node, InstanceVisitor& visitor) {
+void InstanceWalk::walk_band(Node& node, InstanceVisitor& visitor) {
   const Entry entry = node.entries.front();
   if (!active_[entry.statement]) return;
   const DomainBounds& bounds = bounds_[entry.statement];
@@ -95,7 +95,7 @@ void InstanceWalk::walk_band(const Node& node, InstanceVisitor& visitor) {
   std::int64_t low, high;
   if (!bounds.range(entry.level, values, &low, &high)) return;
   std::int64_t& iterator = values[bounds.iterator(entry.level)];
-  const Node& child = nodes_[node.children.front()];
+  Node& child = nodes_[node.children.front()];
   if (!child.band && child.children.empty() && bounds.exact()) {
     for (iterator = low; iterator <= high; ++iterator) visitor.visit(entry.statement);
     return;
@@ -103,34 +103,25 @@ void InstanceWalk::walk_band(const Node& node, InstanceVisitor& visitor) {
   for (iterator = low; iterator <= high; ++iterator) walk(child, visitor);
 }
 
-void InstanceWalk::walk_shared_band(const Node& node, InstanceVisitor& visitor) {
-  struct Range {
-    std::int64_t low, high;
-    bool active;
-  };
-  std::vector<Range> ranges;
+void InstanceWalk::walk_shared_band(Node& node, InstanceVisitor& visitor) {
   std::int64_t first = std::numeric_limits<std::int64_t>::max(), last = std::numeric_limits<std::int64_t>::min();
-  for (const Entry& entry : node.entries) {
-    Range range{0, 0, false};
-    if (active_[entry.statement])
-      range.active = bounds_[entry.statement].range(entry.level, points_[entry.statement].data(), &range.low, &range.high);
-    if (range.active) {
-      first = std::min(first, range.low);
-      last = std::max(last, range.high);
-    }
-    ranges.push_back(range);
+  for (Entry& entry : node.entries) {
+    entry.outer_active = active_[entry.statement];
+    entry.high = std::numeric_limits<std::int64_t>::min();
+    entry.low = std::numeric_limits<std::int64_t>::max();
+    if (entry.outer_active)
+      bounds_[entry.statement].range(entry.level, points_[entry.statement].data(), &entry.low, &entry.high);
+    first = std::min(first, entry.low);
+    last = std::max(last, entry.high);
   }
-  std::vector<char> outer;
-  for (const Entry& entry : node.entries) outer.push_back(active_[entry.statement]);
   for (std::int64_t x = first; x <= last; ++x) {
-    for (std::size_t e = 0; e < node.entries.size(); ++e) {
-      const Entry& entry = node.entries[e];
-      active_[entry.statement] = ranges[e].active && ranges[e].low <= x && x <= ranges[e].high;
+    for (const Entry& entry : node.entries) {
+      active_[entry.statement] = entry.low <= x && x <= entry.high;
       points_[entry.statement][bounds_[entry.statement].iterator(entry.level)] = x;
     }
     walk(nodes_[node.children.front()], visitor);
   }
-  for (std::size_t e = 0; e < node.entries.size(); ++e) active_[node.entries[e].statement] = outer[e];
+  for (const Entry& entry : node.entries) active_[entry.statement] = entry.outer_active;
 }
 
 void InstanceWalk::walk_leaf(const Node& node, InstanceVisitor& visitor) {

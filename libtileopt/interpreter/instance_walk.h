@@ -37,6 +37,8 @@ class InstanceWalk {
   struct Entry {
     std::size_t statement;
     std::size_t level;
+    std::int64_t low = 0, high = 0;  ///< range during the current walk of the band
+    bool outer_active = false;       ///< whether the statement was active around it
   };
   struct Node {
     std::vector<Entry> entries;         ///< of a band; of a leaf its statements
@@ -44,9 +46,9 @@ class InstanceWalk {
     bool band = false;
   };
   std::size_t lower(const Tree& tree, const std::vector<std::size_t>& statements, std::vector<std::size_t>& levels);
-  void walk(const Node& node, InstanceVisitor& visitor);
-  void walk_band(const Node& node, InstanceVisitor& visitor);
-  void walk_shared_band(const Node& node, InstanceVisitor& visitor);
+  void walk(Node& node, InstanceVisitor& visitor);
+  void walk_band(Node& node, InstanceVisitor& visitor);
+  void walk_shared_band(Node& node, InstanceVisitor& visitor);
   void walk_leaf(const Node& node, InstanceVisitor& visitor);
   std::size_t statement_number(const std::string& name) const;
 

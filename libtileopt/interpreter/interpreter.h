@@ -17,7 +17,8 @@ void check_sizes(const Program& program, const Sizes& sizes);
 /// Shape of `tensor` at `sizes`.
 std::vector<std::int64_t> evaluate_shape(const Tensor& tensor, const Sizes& sizes);
 
-/// Statement instances that a run executes (saturating at int64 max).
+/// Statement instances that a run executes (saturating at int64 max). Where they cannot be counted in 2^26 steps, the size of
+/// the domain's bounding box, an upper bound.
 std::int64_t count_instances(const Program& program, const Sizes& sizes);
 
 enum class Fill {
@@ -35,9 +36,18 @@ struct InterpreterResult {
   std::int64_t instances = 0;
 };
 /// Runs the program. `arguments` holds in, inout and out tensors and is not changed.
+///
 /// The bound covers: rounding of every operation in its declared type, any order of reductions where reassociation is
-/// granted (n * eps * sum |terms|), contraction, and `approx_ulp` on math functions.
-/// @throws Errors(invalid_size) where `sizes` do not fit or more than `max_instances` would run.
+/// granted (n * eps * sum |terms|), contraction, `operand_rounding` on the products of sums, and math functions off by
+/// 4 + `approx_ulp` units in the last place. It is 0 where every legal evaluation gives the same value, so integer-valued data
+/// in float types compare exactly as long as no result needs rounding. Where rounding decides a branch (`x if a < b else y`), the
+/// bound covers both branches; where it decides an overflow or a division by zero, the bound is infinite. It is first order:
+/// an order of a product whose partial products overflow or underflow while the sequential ones do not is not covered.
+/// Integer elements have a nonzero bound only where a float decided them.
+///
+/// @throws Errors(invalid_size) where `sizes` do not fit, more than `max_instances` would run, or the tensors would need more
+///   than 8 GiB here; Errors(out_of_bounds) or Errors(uninitialised_read) with the instance as witness where the program does
+///   what its frontend should have refused.
 InterpreterResult interpret(const Program& program, const Sizes& sizes, const Arrays& arguments,
                             std::int64_t max_instances = std::int64_t(1) << 26);
 
@@ -45,10 +55,10 @@ InterpreterResult interpret(const Program& program, const Sizes& sizes, const Ar
 struct Deviation {
   std::string tensor;
   std::vector<std::int64_t> index;
-  double got, expected, allowed;  ///< |got - expected| > allowed, or exact mismatch for integers (allowed = 0)
+  double got, expected, allowed;  ///< |got - expected| > allowed; a mismatch for integers (allowed = 0 as a rule)
   std::string text() const;
 };
-/// Compares `got` (after a kernel's run) with the reference. Integers exactly; floats against shadow +- bound (NaN equals
+/// Compares `got` (after a kernel's run) with the reference. Integers exactly (but see their bound above); floats against shadow +- bound (NaN equals
 /// NaN, infinities equal themselves); elements not written must keep the bytes that they have in `arguments`.
 /// At most `limit` deviations, in element order; `count` gets their true number.
 std::vector<Deviation> compare(const Program& program, const InterpreterResult& reference, const Arrays& arguments,
