@@ -42,10 +42,11 @@ double total_footprint(const std::vector<NestAccess>& accesses, const std::vecto
 }
 
 /// Bytes that come from beyond a cache of `capacity`: tiles that fit it are loaded once per iteration of the loops around
-/// them, except of those that do not move the access and lie inside the innermost one that does.
+/// them, except of those that do not move the access and lie inside the innermost one that does. One run of the innermost loop
+/// counts as a tile even where it does not fit: neighbours on a line are used at once.
 double traffic_bytes(const Nest& nest, const std::vector<NestAccess>& accesses, std::size_t members, double capacity, int line) {
   std::size_t depth = 0;
-  while (depth < nest.loops.size() && total_footprint(accesses, spans_below(nest, members, depth), line) > capacity) ++depth;
+  while (depth + 1 < nest.loops.size() && total_footprint(accesses, spans_below(nest, members, depth), line) > capacity) ++depth;
   const std::vector<double> spans = spans_below(nest, members, depth);
   double bytes = 0;
   for (const NestAccess& access : accesses) {

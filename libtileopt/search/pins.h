@@ -78,8 +78,4 @@ PinTable read_pins(const Program& program, const Pins& pins, const Machine& mach
 /// "pin `tile(\"thread\", i=64)` (f.tile:12:5)", for messages.
 std::string pin_text(const Pin& pin);
 
-/// The iterator that member number `member` of `map` stands for in `statement`: its coefficient is 1 or -1 and no inner
-/// iterator occurs; "" where there is none.
-std::string bound_iterator(const Program& program, const std::string& statement, const StatementMembers& members, std::size_t member);
-
 }  // namespace tileopt

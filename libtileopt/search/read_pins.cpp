@@ -253,20 +253,4 @@ std::string pin_text(const Pin& pin) {
   return "pin `" + pin.primitive + "(" + join(arguments, ", ") + ")`" + (where.empty() ? "" : " (" + where + ")");
 }
 
-std::string bound_iterator(const Program& program, const std::string& name, const StatementMembers& members, std::size_t member) {
-  const Statement& statement = program.statement(name);
-  const isl::map map(program.ctx(), members.map);  // { S[i] -> [m] }
-  const isl::pw_multi_aff function = poly::as_function(map);
-  const isl::pw_aff value = isl::manage(isl_pw_multi_aff_get_pw_aff(function.get(), static_cast<int>(member)));
-  isl::aff aff;
-  value.foreach_piece([&](const isl::set&, const isl::multi_aff& piece) { aff = piece.at(0); });
-  if (isl_pw_aff_n_piece(value.get()) != 1 || isl_aff_dim(aff.get(), isl_dim_div) != 0) return "";
-  for (std::size_t i = statement.iterators.size(); i-- > 0;) {
-    const isl::val c = isl::manage(isl_aff_get_coefficient_val(aff.get(), isl_dim_in, static_cast<int>(i)));
-    if (c.is_zero()) continue;
-    return c.is_one() || c.is_negone() ? statement.iterators[i] : "";
-  }
-  return "";
-}
-
 }  // namespace tileopt

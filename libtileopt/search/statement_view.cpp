@@ -107,9 +107,13 @@ StatementView view_statement(const Program& program, const std::string& name, co
   const isl::set domain = statement.domain.intersect_params(program.context());
   const isl::set values = isl::manage(isl_set_reset_tuple_id(domain.apply(map).release()));  // { [m] }
   const isl::set typical = fix_parameters(values, sizes), any = forget_parameters(values);
+  const isl::set instances = fix_parameters(domain, sizes);
   for (std::size_t m = 0; m < view.members.size(); ++m) {
     MemberRange range;
-    const auto low = extreme(typical, m, false), high = extreme(typical, m, true);
+    const auto iterator = std::find(statement.iterators.begin(), statement.iterators.end(), bound_iterator(program, name, members, m));
+    const bool bound = iterator != statement.iterators.end();
+    const std::size_t at = bound ? static_cast<std::size_t>(iterator - statement.iterators.begin()) : m;
+    const auto low = extreme(bound ? instances : typical, at, false), high = extreme(bound ? instances : typical, at, true);
     if (low && high) range.typical = std::max(1.0, double(*high) - double(*low) + 1);
     range.least = extreme(any, m, false);
     const auto most = extreme(any, m, true);
@@ -121,6 +125,19 @@ StatementView view_statement(const Program& program, const std::string& name, co
   view.accesses.push_back(view_access(program, statement.write, true, instance, count));
   for (const Access& read : statement.reads) view.accesses.push_back(view_access(program, read, false, instance, count));
   return view;
+}
+
+std::string bound_iterator(const Program& program, const std::string& name, const StatementMembers& members, std::size_t member) {
+  const Statement& statement = program.statement(name);
+  const isl::pw_multi_aff function = poly::as_function(isl::map(program.ctx(), members.map));  // { S[i] -> [m] }
+  const auto value = only_piece(isl::manage(isl_pw_multi_aff_get_pw_aff(function.get(), static_cast<int>(member))));
+  if (!value || isl_aff_dim(value->get(), isl_dim_div) != 0) return "";
+  for (std::size_t i = statement.iterators.size(); i-- > 0;) {
+    const isl::val c = isl::manage(isl_aff_get_coefficient_val(value->get(), isl_dim_in, static_cast<int>(i)));
+    if (c.is_zero()) continue;
+    return c.is_one() || c.is_negone() ? statement.iterators[i] : "";
+  }
+  return "";
 }
 
 StatementMembers iterator_members(const Statement& statement) {

@@ -17,7 +17,7 @@ using TypicalSizes = std::map<std::string, std::int64_t>;
 
 /// Values that a member takes over the statement's domain.
 struct MemberRange {
-  double typical = 1;              ///< number of values at the typical sizes, taken as an interval
+  double typical = 1;              ///< number of values at the typical sizes, outer loops fixed: of the iterator that it stands for
   std::optional<long> constant;    ///< number of values whatever the sizes are
   std::optional<long> least;       ///< smallest value whatever the sizes are
 };
@@ -52,6 +52,10 @@ struct StatementView {
 /// Views `statement` over the members of `map` (isl text, as in the Plan).
 StatementView view_statement(const Program& program, const std::string& statement, const StatementMembers& members,
                              const TypicalSizes& sizes);
+
+/// The iterator that member number `member` stands for in `statement`: its coefficient is 1 or -1 and no inner iterator occurs;
+/// "" where there is none.
+std::string bound_iterator(const Program& program, const std::string& statement, const StatementMembers& members, std::size_t member);
 
 /// Members = iterators: { S[i,j] -> [(i), (j)] }.
 StatementMembers iterator_members(const Statement& statement);
