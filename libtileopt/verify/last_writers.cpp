@@ -14,10 +14,20 @@ struct Candidate {
   isl::map last;
 };
 
-/// The loops of one leaf, outermost first, are its order in time, so the last point is the lexicographically largest.
+/// The loops of one leaf, outermost first, are its order in time, so the last point is the lexicographically largest. Taking
+/// the shared loops one by one keeps every maximisation convex.
 isl::map last_of(const TimedAccess& sink, const TimedAccess& source) {
-  const isl::map earlier = same_element(sink.element, source.element).intersect(before(*source.leaf, *sink.leaf).reverse());
-  return earlier.coalesce().lexmax();
+  const isl::map same = same_element(sink.element, source.element);
+  isl::map last = isl::map::empty(same.space());
+  isl::set open = sink.element.domain();
+  for (const isl::map& level : before_by_level(*source.leaf, *sink.leaf)) {
+    const isl::map earlier = same.intersect(level.reverse()).intersect_domain(open);
+    if (earlier.is_empty()) continue;
+    const isl::map found = earlier.lexmax();
+    last = last.unite(found);
+    open = open.subtract(found.domain()).coalesce();
+  }
+  return last.coalesce();
 }
 
 /// { R[..] : both have a candidate, and the one of `second` is later }

@@ -51,19 +51,35 @@ Outcome check_all_forward(const Execution& execution, const isl::union_map& depe
   return {};
 }
 
+/// { S[..] -> T[..] } updates of one element by two statements of one reduction, in the original order.
+isl::map update_pairs(const Program& program, const Statement& first, const Statement& second) {
+  const auto elements = [&](const Statement& s) {
+    return s.write.index.as_map().intersect_domain(s.domain).intersect_params(program.context());
+  };
+  const isl::union_map order = program.original_order();
+  const isl::union_map pairs = elements(first).apply_range(elements(second).reverse()).to_union_map();
+  const auto times = [&](const Statement& s) { return order.intersect_domain(s.domain.to_union_set()); };
+  isl::map found = isl::map::empty(elements(first).apply_range(elements(second).reverse()).space());
+  for (const isl::map& piece : poly::sorted_maps(pairs.intersect(poly::lex_lt(times(first), times(second))))) found = found.unite(piece);
+  return found;
+}
+
 /// Notes reductions whose updates do not run in index order: the permission that this uses belongs into the certificate.
-void note_reassociation(Checker& checker, const isl::union_map& relaxed) {
-  for (const isl::map& pairs : poly::sorted_maps(relaxed)) {
-    const Statement& sink = checker.program().statement(poly::output_name(pairs));
-    if (!is_float(checker.program().tensor(sink.write.tensor).type)) continue;
-    const std::string note = "reassociate: " + sink.name;
-    if (contains(checker.numerics, note)) continue;
-    bool moved = false;
-    for (const Leaf* first : leaves_of(checker.execution, poly::input_name(pairs)))
-      for (const Leaf* second : leaves_of(checker.execution, sink.name))
-        moved = moved || !reversed(pairs, *first, *second).is_empty();
-    if (moved) checker.numerics.push_back(note);
-  }
+void note_reassociation(Checker& checker) {
+  const Program& program = checker.program();
+  for (const Statement& first : program.statements())
+    for (const Statement& second : program.statements()) {
+      const bool one_reduction = first.combine != Combine::assign && first.combine == second.combine &&
+                                 first.write.tensor == second.write.tensor;
+      const std::string note = "reassociate: " + second.name;
+      if (!one_reduction || !is_float(program.tensor(first.write.tensor).type) || contains(checker.numerics, note)) continue;
+      const isl::map pairs = update_pairs(program, first, second);
+      bool moved = false;
+      for (const Leaf* source : leaves_of(checker.execution, first.name))
+        for (const Leaf* sink : leaves_of(checker.execution, second.name))
+          moved = moved || !reversed(pairs, *source, *sink).is_empty();
+      if (moved) checker.numerics.push_back(note);
+    }
 }
 
 }  // namespace
@@ -80,7 +96,7 @@ void check_order(Checker& checker) {
   checker.report.prove(entry("anti"), [&] { return check_all_forward(execution, dependences().anti, "anti", false); });
   checker.report.prove(entry("output"), [&]() -> Outcome {
     Outcome outcome = check_all_forward(execution, dependences().output, "output", false);
-    if (!outcome) note_reassociation(checker, dependences().relaxed);
+    if (!outcome) note_reassociation(checker);
     return outcome;
   });
 }

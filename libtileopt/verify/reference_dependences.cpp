@@ -1,6 +1,5 @@
 #include "verify/reference_dependences.h"
 
-#include <set>
 #include <vector>
 
 namespace tileopt::proof {
@@ -12,12 +11,16 @@ bool may_reassociate(const Program& program, const Statement& statement) {
 
 namespace {
 
-/// `element`: { [S[..] -> tag[]] -> T[..] }. The tag keeps the accesses of one statement apart, so that exactly the pairs of
-/// one combine can be taken out.
+/// `element`: { [S[..] -> tag[]] -> T[..] }. The tag keeps the accesses of one statement apart: what a reduction reads of
+/// itself is free to move, what it reads otherwise is not.
 struct TaggedAccess {
   isl::map element;
   bool write = false;
   Combine combine = Combine::assign;  ///< of the write, or of the own read; `assign` for ordinary accesses
+  bool free = false;                  ///< may move among accesses of the same combine
+
+  bool ordinary() const { return combine == Combine::assign; }
+  bool commutes_with(Combine other) const { return free && combine == other; }
 };
 
 /// { S[..] -> [S[..] -> tag[]] }
@@ -37,47 +40,49 @@ class Analysis {
     for (const Statement& statement : program.statements()) collect(statement, original);
   }
 
+  /// Reduction updates are may-sources: they hide no earlier write, so init -> every update and every update -> use stay.
   ReferenceDependences run() const {
-    const isl::union_map reads = all([](const TaggedAccess& a) { return !a.write; });
-    const isl::union_map plain = all([](const TaggedAccess& a) { return !a.write && a.combine == Combine::assign; });
-    const isl::union_map assigns = all([](const TaggedAccess& a) { return a.write && a.combine == Combine::assign; });
-    const isl::union_map updates = all([](const TaggedAccess& a) { return a.write && a.combine != Combine::assign; });
-    const isl::union_map none;
-    ReferenceDependences result;
-    result.flow = untagged(flow(plain, assigns, updates, none));
-    result.anti = untagged(flow(assigns, none, reads, assigns));
-    result.output = untagged(flow(assigns, assigns, updates, none));
-    result.relaxed = poly::empty_union_map(program_.ctx());
-    for (const Combine combine : {Combine::sum, Combine::prod, Combine::min, Combine::max}) {
-      const isl::union_map own = all([&](const TaggedAccess& a) { return !a.write && a.combine == combine; });
-      const isl::union_map writes = all([&](const TaggedAccess& a) { return a.write && a.combine == combine; });
-      if (writes.is_empty()) continue;
-      const isl::union_set members = own.domain().unite(writes.domain());
-      const isl::union_map same = isl::manage(isl_union_map_from_domain_and_range(members.copy(), members.copy()));
-      divide(flow(own, assigns, updates, none), same, result.flow, result.relaxed);
-      divide(flow(writes, none, reads, assigns), same, result.anti, result.relaxed);
-      divide(flow(writes, assigns, updates, none), same, result.output, result.relaxed);
-    }
+    const auto any = [](const TaggedAccess&) { return true; };
+    const isl::union_map assigns = all([](const TaggedAccess& a) { return a.write && a.ordinary(); });
+    ReferenceDependences result{poly::empty_union_map(program_.ctx()), poly::empty_union_map(program_.ctx()),
+                                poly::empty_union_map(program_.ctx())};
+    add(result, [](const TaggedAccess& a) { return a.ordinary(); }, any, assigns);
+    for (const Combine combine : {Combine::sum, Combine::prod, Combine::min, Combine::max})
+      for (const bool free : {false, true})
+        add(result, [&](const TaggedAccess& a) { return a.combine == combine && a.free == free; },
+            [&](const TaggedAccess& a) { return !free || !a.commutes_with(combine); }, assigns);
     return result;
   }
 
  private:
-  void collect(const Statement& statement, const isl::union_map& original) {
-    const bool update = statement.combine != Combine::assign;
-    add(statement, original, statement.write, "write", true, statement.combine);
-    if (update) add(statement, original, statement.write, "own", false, statement.combine);
-    for (std::size_t r = 0; r < statement.reads.size(); ++r)
-      add(statement, original, statement.reads[r], "read" + std::to_string(r), false, Combine::assign);
+  /// Dependences whose sink is in a class, from the accesses that its sinks may not pass.
+  template <class Sink, class Source>
+  void add(ReferenceDependences& result, Sink&& sink, Source&& source, const isl::union_map& assigns) const {
+    const isl::union_map reads = all([&](const TaggedAccess& a) { return !a.write && sink(a); });
+    const isl::union_map writes = all([&](const TaggedAccess& a) { return a.write && sink(a); });
+    const isl::union_map updates = all([&](const TaggedAccess& a) { return a.write && !a.ordinary() && source(a); });
+    const isl::union_map readers = all([&](const TaggedAccess& a) { return !a.write && source(a); });
+    const isl::union_map none;
+    result.flow = result.flow.unite(flow(reads, assigns, updates, none));
+    result.anti = result.anti.unite(flow(writes, none, readers, assigns));
+    result.output = result.output.unite(flow(writes, assigns, updates, none));
   }
 
-  void add(const Statement& statement, const isl::union_map& original, const Access& access, const std::string& tag, bool write,
-           Combine combine) {
+  void collect(const Statement& statement, const isl::union_map& original) {
+    const bool update = statement.combine != Combine::assign;
+    collect(statement, original, statement.write, "write", true, statement.combine);
+    if (update) collect(statement, original, statement.write, "own", false, statement.combine);
+    for (std::size_t r = 0; r < statement.reads.size(); ++r)
+      collect(statement, original, statement.reads[r], "read" + std::to_string(r), false, Combine::assign);
+  }
+
+  void collect(const Statement& statement, const isl::union_map& original, const Access& access, const std::string& tag, bool write,
+               Combine combine) {
     const isl::set domain = statement.domain.intersect_params(program_.context());
     const isl::map tags = tag_map(domain, statement.name + "_" + tag);
     const isl::map element = access.index.as_map().intersect_domain(domain).apply_domain(tags);
     if (element.is_empty()) return;
-    if (combine != Combine::assign && !may_reassociate(program_, statement)) ordered_.insert(accesses_.size());
-    accesses_.push_back({element, write, combine});
+    accesses_.push_back({element, write, combine, combine != Combine::assign && may_reassociate(program_, statement)});
     order_ = order_.unite(tags.reverse().to_union_map().apply_range(original));
   }
 
@@ -91,28 +96,13 @@ class Analysis {
 
   isl::union_map flow(const isl::union_map& sink, const isl::union_map& must, const isl::union_map& may,
                       const isl::union_map& kill) const {
-    return poly::compute_flow(sink, must, may, kill, order_).may;
-  }
-
-  /// Pairs of two accesses of one combine may be reordered, unless its statements must keep their order.
-  void divide(const isl::union_map& found, const isl::union_map& same, isl::union_map& kept, isl::union_map& relaxed) const {
-    isl::union_map free = found.intersect(same);
-    for (const std::size_t i : ordered_) {
-      const isl::union_set fixed = accesses_[i].element.domain().to_union_set();
-      const isl::union_map pinned = free.intersect_domain(fixed).unite(free.intersect_range(fixed));
-      free = free.subtract(pinned);
-    }
-    kept = kept.unite(untagged(found.subtract(free))).coalesce();
-    relaxed = relaxed.unite(untagged(free)).coalesce();
-  }
-
-  static isl::union_map untagged(const isl::union_map& tagged) {
+    if (sink.is_empty()) return poly::empty_union_map(program_.ctx());
+    const isl::union_map tagged = poly::compute_flow(sink, must, may, kill, order_).may;
     return isl::manage(isl_union_map_factor_domain(tagged.copy())).coalesce();
   }
 
   const Program& program_;
   std::vector<TaggedAccess> accesses_;
-  std::set<std::size_t> ordered_;
   isl::union_map order_;
 };
 

@@ -5,10 +5,10 @@
 
 namespace tileopt::proof {
 
-/// { S[..] -> T[..] }, source before sink in the original order.
+/// { S[..] -> T[..] }, source before sink in the original order; both must keep that order. Pairs of updates of one reduction
+/// on one element are absent where may_reassociate grants it.
 struct ReferenceDependences {
-  isl::union_map flow, anti, output;  ///< must go forward
-  isl::union_map relaxed;             ///< pairs of one reduction on one element: free to move, but they conflict
+  isl::union_map flow, anti, output;
 };
 
 ReferenceDependences find_dependences(const Program& program);

@@ -36,32 +36,39 @@ Parting find_parting(const Leaf& first, const Leaf& second) {
   return parting;
 }
 
-/// Pairs whose first `loops` loop values decide the order: first before second where `forward`, else second before first;
-/// `equal_too` adds the pairs with all of them equal.
-isl::map lexicographic(const Leaf& first, const Leaf& second, std::size_t loops, bool forward, bool equal_too) {
+/// Pairs whose first `loops` loop values decide the order, by the number of equal ones, most first: first before second where
+/// `forward`, else second before first; `equal_too` adds the pairs with all of them equal.
+std::vector<isl::map> lexicographic(const Leaf& first, const Leaf& second, std::size_t loops, bool forward, bool equal_too) {
   const isl::space a = first.points.space(), b = second.points.space();
-  isl::map pairs = equal_prefix(a, b, loops);
-  if (!equal_too) pairs = isl::map::empty(pairs.space());
-  for (std::size_t i = 0; i < loops; ++i) {
+  std::vector<isl::map> pieces;
+  if (equal_too) pieces.push_back(equal_prefix(a, b, loops));
+  for (std::size_t i = loops; i-- > 0;) {
     const auto position = static_cast<int>(i);
     isl_map* piece = equal_prefix(a, b, i).release();
-    piece = forward ? isl_map_order_lt(piece, isl_dim_in, position, isl_dim_out, position)
-                    : isl_map_order_gt(piece, isl_dim_in, position, isl_dim_out, position);
-    pairs = pairs.unite(isl::manage(piece));
+    pieces.push_back(isl::manage(forward ? isl_map_order_lt(piece, isl_dim_in, position, isl_dim_out, position)
+                                         : isl_map_order_gt(piece, isl_dim_in, position, isl_dim_out, position)));
   }
-  return pairs;
+  return pieces;
+}
+
+isl::map unite(const Leaf& first, const Leaf& second, const std::vector<isl::map>& pieces) {
+  isl::map all = isl::map::empty(equal_prefix(first.points.space(), second.points.space(), 0).space());
+  for (const isl::map& piece : pieces) all = all.unite(piece);
+  return all;
 }
 
 }  // namespace
 
-isl::map before(const Leaf& first, const Leaf& second) {
+std::vector<isl::map> before_by_level(const Leaf& first, const Leaf& second) {
   const Parting parting = find_parting(first, second);
   return lexicographic(first, second, parting.loops, true, parting.order < 0);
 }
 
+isl::map before(const Leaf& first, const Leaf& second) { return unite(first, second, before_by_level(first, second)); }
+
 isl::map not_before(const Leaf& first, const Leaf& second) {
   const Parting parting = find_parting(first, second);
-  return lexicographic(first, second, parting.loops, false, parting.order >= 0);
+  return unite(first, second, lexicographic(first, second, parting.loops, false, parting.order >= 0));
 }
 
 isl::map other_box_points(const Leaf& leaf) {
