@@ -5,15 +5,24 @@
 ///   flow     ordinary reads, own reads   assigns       reduction writes
 ///   anti     assigns, reduction writes                 all reads          assigns
 ///   output   assigns, reduction writes   assigns       reduction writes
+///
+/// Where reductions may be reassociated, the accesses of one combine are no sources of each other: these pairs are relaxed.
+/// They are not computed by flow analysis (it would spend most of its time on them) but as all pairs on one element.
+#include <map>
+#include <optional>
+
 #include "passes/passes.h"
 
 namespace tileopt {
 
 namespace {
-/// Accesses { [S[i] -> tag[]] -> A[x] }, one class each.
+constexpr Combine reductions[] = {Combine::sum, Combine::prod, Combine::min, Combine::max};
+
+/// Accesses { [S[i] -> tag[]] -> A[x] }.
 struct TaggedAccesses {
-  isl::union_map assigns, updates, reads, own_reads;
-  isl::union_map order;  ///< { [S[i] -> tag[]] -> [time] }
+  isl::union_map assigns, reads;
+  std::map<Combine, isl::union_map> updates, own_reads;  ///< of reductions
+  isl::union_map order;                                  ///< { [S[i] -> tag[]] -> [time] }
 };
 
 /// { [S[i] -> tag[]] -> S[i] }
@@ -24,13 +33,9 @@ isl::map tag_map(const isl::set& domain, const std::string& tag) {
   return isl::manage(isl_map_domain_map(isl_set_unwrap(isl_set_product(domain.copy(), tag_set.copy()))));
 }
 
-std::string write_tag(const Statement& s) { return s.name + "_w_" + combine_name(s.combine); }
-std::string own_read_tag(const Statement& s) { return s.name + "_o_" + combine_name(s.combine); }
-
 TaggedAccesses tag_accesses(const Program& program) {
-  const isl::ctx ctx = program.ctx();
-  TaggedAccesses t{poly::empty_union_map(ctx), poly::empty_union_map(ctx), poly::empty_union_map(ctx), poly::empty_union_map(ctx),
-                   poly::empty_union_map(ctx)};
+  const isl::union_map none = poly::empty_union_map(program.ctx());
+  TaggedAccesses t{none, none, {}, {}, none};
   const isl::union_map order = program.original_order();
   const auto add = [&](isl::union_map& to, const Statement& s, const Access& access, const std::string& tag) {
     const isl::set domain = s.domain.intersect_params(program.context());
@@ -38,30 +43,43 @@ TaggedAccesses tag_accesses(const Program& program) {
     to = to.unite(isl::union_map(tagged.apply_range(access.index.as_map().intersect_domain(domain))));
     t.order = t.order.unite(isl::union_map(tagged).apply_range(order));
   };
+  for (Combine combine : reductions) {
+    t.updates.emplace(combine, none);
+    t.own_reads.emplace(combine, none);
+  }
   for (const Statement& s : program.statements()) {
-    if (s.combine == Combine::assign) add(t.assigns, s, s.write, write_tag(s));
-    if (s.combine != Combine::assign) {
-      add(t.updates, s, s.write, write_tag(s));
-      add(t.own_reads, s, s.write, own_read_tag(s));
+    if (s.combine == Combine::assign) add(t.assigns, s, s.write, s.name + "_w");
+    else {
+      add(t.updates.at(s.combine), s, s.write, s.name + "_w");
+      add(t.own_reads.at(s.combine), s, s.write, s.name + "_o");
     }
     for (std::size_t r = 0; r < s.reads.size(); ++r) add(t.reads, s, s.reads[r], s.name + "_r" + std::to_string(r));
   }
   return t;
 }
 
-/// All pairs { [S -> tag] -> [T -> tag] } whose two tags are accesses of reductions with the same combine: relaxed.
-isl::union_map same_reduction_pairs(const Program& program) {
+/// Union over the combines, leaving out `except`.
+isl::union_map others(const std::map<Combine, isl::union_map>& accesses, std::optional<Combine> except, const isl::union_map& none) {
+  isl::union_map all = none;
+  for (const auto& [combine, relation] : accesses)
+    if (combine != except) all = all.unite(relation);
+  return all;
+}
+
+/// { S -> T } over { [S -> tag] -> [T -> tag] }
+isl::union_map untag(const isl::union_map& tagged) { return isl::manage(isl_union_map_factor_domain(tagged.copy())).coalesce(); }
+
+/// Pairs of distinct instances of one combine on one element: any order, but they race.
+isl::union_map relaxed_pairs(const Program& program) {
   isl::union_map pairs = poly::empty_union_map(program.ctx());
-  for (Combine combine : {Combine::sum, Combine::prod, Combine::min, Combine::max}) {
-    isl::union_set members = poly::empty_union_set(program.ctx());
-    for (const Statement& s : program.statements()) {
-      if (s.combine != combine) continue;
-      for (const std::string& tag : {write_tag(s), own_read_tag(s)})
-        members = members.unite(isl::union_set(tag_map(isl::set::universe(s.domain.space()), tag).domain()));
-    }
-    pairs = pairs.unite(isl::manage(isl_union_map_from_domain_and_range(members.copy(), members.copy())));
+  for (Combine combine : reductions) {
+    isl::union_map writes = poly::empty_union_map(program.ctx());
+    for (const Statement& s : program.statements())
+      if (s.combine == combine) writes = writes.unite(isl::union_map(s.write.index.as_map().intersect_domain(s.domain.intersect_params(program.context()))));
+    pairs = pairs.unite(writes.apply_range(writes.reverse()));
   }
-  return pairs;
+  const isl::union_map order = program.original_order();
+  return pairs.intersect(poly::lex_lt(order, order)).coalesce();
 }
 }  // namespace
 
@@ -70,21 +88,35 @@ isl::union_map Dependences::all() const { return validity().unite(relaxed).coale
 
 Dependences analyze_dependences(const Program& program) {
   const TaggedAccesses t = tag_accesses(program);
-  const isl::union_map none;
-  const isl::union_map writes = t.assigns.unite(t.updates);
-  const isl::union_map reads = t.reads.unite(t.own_reads);
-  const poly::Flow flow = poly::compute_flow(reads, t.assigns, t.updates, none, t.order);
-  const poly::Flow anti = poly::compute_flow(writes, none, reads, t.assigns, t.order);
-  const poly::Flow output = poly::compute_flow(writes, t.assigns, t.updates, none, t.order);
+  const isl::union_map none = poly::empty_union_map(program.ctx());
+  const isl::union_map absent;
+  const isl::union_map all_updates = others(t.updates, std::nullopt, none);
+  const isl::union_map all_reads = t.reads.unite(others(t.own_reads, std::nullopt, none));
+  const bool relax = program.numerics().reassociate;
 
-  const isl::union_map relax = program.numerics().reassociate ? same_reduction_pairs(program) : poly::empty_union_map(program.ctx());
-  const auto untag = [](const isl::union_map& tagged) { return isl::manage(isl_union_map_factor_domain(tagged.copy())).coalesce(); };
+  const poly::Flow flow = poly::compute_flow(t.reads, t.assigns, all_updates, absent, t.order);
+  const poly::Flow anti = poly::compute_flow(t.assigns, absent, all_reads, t.assigns, t.order);
+  const poly::Flow output = poly::compute_flow(t.assigns, t.assigns, all_updates, absent, t.order);
+  isl::union_map flow_pairs = flow.may, anti_pairs = anti.may, output_pairs = output.may, no_source = flow.no_source;
+  for (Combine combine : reductions) {
+    const isl::union_map& updates = t.updates.at(combine);
+    const isl::union_map& own_reads = t.own_reads.at(combine);
+    if (updates.is_empty()) continue;
+    const std::optional<Combine> skipped = relax ? std::optional(combine) : std::nullopt;
+    const isl::union_map other_updates = others(t.updates, skipped, none);
+    const isl::union_map other_reads = t.reads.unite(others(t.own_reads, skipped, none));
+    const poly::Flow own = poly::compute_flow(own_reads, t.assigns, other_updates, absent, t.order);
+    flow_pairs = flow_pairs.unite(own.may);
+    no_source = no_source.unite(own.no_source);
+    anti_pairs = anti_pairs.unite(poly::compute_flow(updates, absent, other_reads, t.assigns, t.order).may);
+    output_pairs = output_pairs.unite(poly::compute_flow(updates, t.assigns, other_updates, absent, t.order).may);
+  }
   Dependences d;
-  d.flow = untag(flow.may.subtract(relax));
-  d.anti = untag(anti.may.subtract(relax));
-  d.output = untag(output.may.subtract(relax));
-  d.relaxed = untag(flow.may.unite(anti.may).unite(output.may).intersect(relax));
-  d.live_in = isl::manage(isl_union_map_domain_factor_domain(flow.no_source.copy())).coalesce();
+  d.flow = untag(flow_pairs);
+  d.anti = untag(anti_pairs);
+  d.output = untag(output_pairs);
+  d.relaxed = relax ? relaxed_pairs(program) : none;
+  d.live_in = isl::manage(isl_union_map_domain_factor_domain(no_source.copy())).coalesce();
   return d;
 }
 

@@ -266,6 +266,10 @@ std::optional<Infeasible> PromotionBuilder::redirect(const Promotion& promotion,
     std::string& sum = coordinates[static_cast<std::size_t>(promotion.layout[i].tensor_dim)];
     sum += (sum.empty() ? "" : " + ") + std::to_string(tile.weights[i]) + b;
   }
+  if (outs.empty()) {  // one element: a rank-0 value still has one place
+    outs.push_back("b0");
+    bounds.push_back("b0 = 0");
+  }
   for (std::size_t d = 0; d < ins.size(); ++d) bounds.push_back(ins[d] + " = " + (coordinates[d].empty() ? "0" : coordinates[d]));
   isl_map* layout_map = isl_map_read_from_str(ctx.get(), ("{ [" + join(ins, ",") + "] -> [" + join(outs, ",") + "]" + (bounds.empty() ? "" : " : " + join(bounds, " and ")) + " }").c_str());
   layout_map = isl_map_set_tuple_name(layout_map, isl_dim_out, promotion.array.c_str());
@@ -323,7 +327,7 @@ std::optional<Infeasible> PromotionBuilder::apply(const Promotion& promotion) {
   array.element = *parse_type(promotion.element);
   array.space = promotion.space;
   array.tensor = promotion.tensor;
-  array.extents = tile.extents;
+  array.extents = tile.extents.empty() ? std::vector<long>{1} : tile.extents;
   array.scope = promotion.after;
   result_.arrays_.push_back(array);
   return add_copies(promotion, scopes.front(), tile);

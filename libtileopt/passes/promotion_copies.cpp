@@ -78,7 +78,8 @@ std::optional<Infeasible> PromotionBuilder::add_copies(const Promotion& promotio
         const isl::pw_multi_aff prefix = poly::as_function(keep_dims(s->digits->domain.space(), s->digits->dims, scope.prefix, "tile"));
         for (std::size_t i = 0; i < scope.prefix.size(); ++i) values.push_back(isl::manage(isl_pw_multi_aff_get_pw_aff(prefix.get(), static_cast<int>(i))));
         for (std::size_t i = 0; i < promotion.layout.size(); ++i) values.push_back(isl::manage(isl_pw_multi_aff_get_pw_aff(read.function.get(), static_cast<int>(i))));
-        const isl::set image = s->executed.apply(tuple_of(s->digits->domain.space(), "buffer", values).as_map());
+        // Zeros beyond what is read do no harm: existentials, eliminated over the rationals, stay out of the loops.
+        const isl::set image = isl::manage(isl_set_remove_divs(s->executed.apply(tuple_of(s->digits->domain.space(), "buffer", values).as_map()).release()));
         reached = reached.is_null() ? image : reached.unite(image);
       }
     }
@@ -141,8 +142,12 @@ std::optional<Infeasible> PromotionBuilder::add_copy(const Promotion& promotion,
     if (const std::optional<long> least = least_value(scope, scope.prefix[i]))
       bounds = isl_set_lower_bound_si(bounds, isl_dim_set, static_cast<unsigned>(i), static_cast<int>(*least));
   const isl::set box_bounds = isl::manage(bounds);
-  const isl::set valid = source.as_map().intersect(to_tile.apply_range(elements)).domain().intersect(box_bounds).coalesce();
-  const isl::set executed = reached.is_null() ? valid : valid.unite(reached.intersect(box_bounds)).coalesce();
+  const isl::set valid = source.as_map().intersect(to_tile.apply_range(elements)).domain().intersect(box_bounds).coalesce().intersect(box_bounds);
+  isl::set executed = valid;
+  if (!reached.is_null()) {
+    const isl::set filled = reached.intersect(box_bounds).coalesce();
+    executed = valid.is_subset(filled) ? filled : valid.unite(filled).coalesce();
+  }
 
   std::vector<FittedSchedule::BoxDigit> box;
   const bool in_registers = promotion.space == "register";
@@ -178,7 +183,9 @@ std::optional<Infeasible> PromotionBuilder::add_copy(const Promotion& promotion,
       embedding.push_back(at == leaf.dims.end() ? constant(leaf_space, 0) : variable(leaf_space, static_cast<std::size_t>(at - leaf.dims.begin())));
     }
     const isl::pw_multi_aff embed = tuple_of(leaf_space, "buffer", embedding);
-    LeafAccess buffer{promotion.array, tuple_of(leaf_space, promotion.array, std::vector<isl::pw_aff>(embedding.begin() + static_cast<long>(first), embedding.end())), {}};
+    std::vector<isl::pw_aff> place(embedding.begin() + static_cast<long>(first), embedding.end());
+    LeafAccess buffer{promotion.array, tuple_of(leaf_space, promotion.array, place.empty() ? std::vector<isl::pw_aff>{constant(leaf_space, 0)} : place), {}};
+    if (place.empty()) buffer.steps.push_back({});
     LeafAccess tensor{promotion.tensor, source.pullback(embed), {}};
     for (std::size_t i = 0; i < promotion.layout.size(); ++i) {
       std::vector<long> row;
@@ -218,10 +225,12 @@ std::optional<Infeasible> PromotionBuilder::add_copy(const Promotion& promotion,
       std::vector<isl::pw_aff> limits;
       if (extents) {
         const std::vector<std::string> outer = [&] { std::vector<std::string> o; for (const std::string& d : dims) if (!contains(box_names(box), d)) o.push_back(d); return o; }();
-        const isl::set empty_rows = executed.apply(keep_dims(full, dims, outer, name)).subtract(valid.apply(keep_dims(full, dims, outer, name)));
+        const isl::set filled_rows = valid.apply(keep_dims(full, dims, outer, name));
+        const isl::set empty_rows = executed.apply(keep_dims(full, dims, outer, name)).subtract(filled_rows).coalesce();
+        const bool all_filled = empty_rows.is_empty();
         for (const isl::pw_aff& e : *extents) {
           const isl::pw_aff none = isl::manage(isl_pw_aff_intersect_domain(constant(empty_rows.space(), 0).release(), empty_rows.copy()));
-          limits.push_back(e.union_add(none).coalesce());
+          limits.push_back(all_filled ? e : e.intersect_domain(filled_rows).union_add(none).coalesce());
         }
       }
       emit(name, box, executed, std::move(limits), kind == LeafKind::copy_in && (promotion.zero_fill || in_registers));
