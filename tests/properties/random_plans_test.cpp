@@ -1,0 +1,88 @@
+/// Random programs under random Plans: compiled, proved, run and compared with the interpreter, or refused with a reason.
+#include <gtest/gtest.h>
+
+#include <iostream>
+#include <map>
+
+#include "cost_models/machines.h"
+#include "driver/check_kernel.h"
+#include "driver/request.h"
+#include "frontends/tile_text/tile_text.h"
+#include "random_plan.h"
+#include "random_program.h"
+
+namespace tileopt {
+namespace {
+using namespace testing;
+
+constexpr int wanted = 20;    // plans that run, in every shard
+constexpr int attempts = 40;  // at least half must be feasible
+
+class RandomPlans : public ::testing::TestWithParam<int> {
+ protected:
+  // The Plan of the loops as written; default decisions for every other program, so that atoms and packing meet random programs too.
+  Request base_request(std::uint64_t seed) const {
+    Request request;
+    request.machine = machine_;
+    request.resolve.threads = seed % 3 == 0 ? 2 : 1;
+    if (seed % 4 != 0) request.pins = parse_pins("schedule(\"original\")", "pins");
+    return request;
+  }
+
+  // Compiles `plan` (or the default one), proves and runs it. "" where it ran; else why it was refused.
+  std::string run_one(std::uint64_t seed) {
+    poly::Context context;
+    const std::string text = random_program(seed);
+    const auto program = std::make_shared<const Program>(parse_tile_file(context.get(), text, "random.tile").programs.at(0));
+    Request request = base_request(seed);
+    const Candidate<ResolvedPlan> base = resolve_plan(*program, request.pins, machine_, request.resolve);
+    if (const auto* refused = std::get_if<Infeasible>(&base)) {
+      ADD_FAILURE() << "no base plan: " << to_string(*refused) << "\n" << text;
+      return "base";
+    }
+    request.pins.pins.clear();
+    request.plan = std::get<ResolvedPlan>(base).plan;
+    if (seed % 4 != 0) request.plan = random_plan(*program, *request.plan, machine_, seed);
+    const std::string plan_text = request.plan->write().dump(2);
+    Trace trace;
+    const Candidate<Outcome> outcome = resolve_and_compile(program, request, trace);
+    if (const auto* refused = std::get_if<Infeasible>(&outcome)) {
+      EXPECT_FALSE(refused->reason.empty());
+      return refused->stage + ": " + refused->code;
+    }
+    const Module& module = std::get<Outcome>(outcome).module;
+    const std::string unproved = unproved_text(module.certificate);
+    if (!unproved.empty()) {
+      std::cout << "seed " << seed << " not proved: " << unproved << "\n";
+      return "verify";
+    }
+    const CompiledKernel kernel = CompiledKernel::compile(*program, module.text, machine_, {"", {"-O1"}});
+    const CheckReport report = check_kernels(*program, {&kernel}, random_sizes(seed, program->parameters()), seed, 1 << 10);
+    EXPECT_EQ(report.failure, "") << "seed " << seed << "\n" << text << plan_text;
+    return "";
+  }
+
+  const Machine machine_ = find_machine("host");
+};
+
+TEST_P(RandomPlans, RunAndAgreeOrAreRefused) {
+  std::map<std::string, int> refusals;
+  int ran = 0, tried = 0;
+  while (ran < wanted && tried < attempts) {
+    const std::uint64_t seed = static_cast<std::uint64_t>(GetParam()) * attempts + static_cast<std::uint64_t>(tried);
+    ++tried;
+    const std::string refusal = run_one(seed);
+    if (refusal.empty()) ++ran;
+    else ++refusals[refusal];
+    if (HasFailure()) break;
+  }
+  std::cout << ran << " of " << tried << " ran";
+  for (const auto& [reason, count] : refusals) std::cout << "; " << reason << " " << count;
+  std::cout << "\n";
+  EXPECT_EQ(ran, wanted) << "fewer than half of the plans are feasible";
+}
+
+INSTANTIATE_TEST_SUITE_P(Shard, RandomPlans, ::testing::Range(0, 16));
+
+}  // namespace
+}  // namespace tileopt
