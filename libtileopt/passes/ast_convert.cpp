@@ -167,7 +167,7 @@ AstNodePtr AstConverter::walk_leaf(isl_ast_node* node, const Values& values) con
   for (std::vector<AstExprPtr>& read : leaf.reads) rewrite(read);
   rewrite(leaf.indices);
   rewrite(leaf.extents);
-  return make_node(std::move(leaf));
+  return make_leaf_(std::move(leaf));
 }
 
 std::string AstConverter::first_statement(isl_ast_node* node) const {

@@ -18,7 +18,10 @@ class AstConverter {
  public:
   /// `digit_of(statement, depth)`: digit and level of the band at that depth above the statement.
   using DigitOf = std::function<std::pair<std::string, std::string>(const std::string&, int)>;
-  AstConverter(const std::vector<AstLeaf>& leaves, DigitOf digit_of) : leaves_(leaves), digit_of_(std::move(digit_of)) {}
+  /// What a leaf becomes in our tree.
+  using MakeLeaf = std::function<AstNodePtr(AstLeaf)>;
+  AstConverter(const std::vector<AstLeaf>& leaves, DigitOf digit_of, MakeLeaf make_leaf)
+      : leaves_(leaves), digit_of_(std::move(digit_of)), make_leaf_(std::move(make_leaf)) {}
   AstNodePtr convert(const isl::ast_node& node) const;
 
  private:
@@ -29,6 +32,7 @@ class AstConverter {
   std::string first_statement(isl_ast_node* node) const;
   const std::vector<AstLeaf>& leaves_;
   DigitOf digit_of_;
+  MakeLeaf make_leaf_;
 };
 
 }  // namespace tileopt

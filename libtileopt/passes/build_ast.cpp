@@ -1,18 +1,28 @@
 /// Loops from the promoted tree, on atom-level statements: the printer unrolls boxes, isl never does.
 /// Leaves get their operands pulled back onto the loops (at_each_domain; create_leaf would drop guards silently).
+#include <algorithm>
 #include <exception>
+#include <optional>
 
 #include "passes/ast_convert.h"
+#include "passes/leaf_functions.h"
 #include "passes/passes.h"
 #include "support/text.h"
 
 namespace tileopt {
 
 namespace {
+/// What a `nested` node stands for in the loops around it: one block, whole or cut.
+struct Block {
+  std::string name;      ///< leaf statement of the outer loops
+  isl::set interior;     ///< { name[prefix] }: every statement below runs its whole box of digits
+  AstNodePtr full, edge;
+};
+
 /// Collects one AstLeaf for every leaf that isl creates; the isl node keeps its number as annotation.
 class LeafCollector {
  public:
-  explicit LeafCollector(const PromotedSchedule& promoted) : promoted_(promoted) {}
+  LeafCollector(const std::vector<LeafStatement>& statements, const std::vector<Block>& blocks) : statements_(statements), blocks_(blocks) {}
   std::vector<AstLeaf> leaves;
   std::exception_ptr error;
 
@@ -32,7 +42,12 @@ class LeafCollector {
  private:
   AstLeaf make_leaf(isl_ast_build* build) const {
     const isl::map schedule = isl::manage(isl_map_from_union_map(isl_ast_build_get_schedule(build)));
-    const LeafStatement& s = promoted_.statement(poly::input_name(schedule));
+    const std::string name = poly::input_name(schedule);
+    for (const Block& block : blocks_)
+      if (block.name == name) return block_leaf(build, block, schedule);
+    const auto found = std::find_if(statements_.begin(), statements_.end(), [&](const LeafStatement& s) { return s.name == name; });
+    TILEOPT_CHECK(found != statements_.end(), "isl made a leaf of unknown statement " + name);
+    const LeafStatement& s = *found;
     const isl::pw_multi_aff instance = isl::manage(isl_pw_multi_aff_from_map(isl_map_reverse(schedule.copy())));  // { [time] -> leaf[dims] }
     const auto expression = [&](const isl::pw_aff& value) {
       const isl::pw_aff here = isl::manage(isl_pw_aff_pullback_pw_multi_aff(value.copy(), instance.copy())).coalesce();
@@ -54,7 +69,16 @@ class LeafCollector {
     for (const isl::pw_aff& extent : s.extents) leaf.extents.push_back(expression(extent));
     return leaf;
   }
-  const PromotedSchedule& promoted_;
+  /// The condition under which the block is whole, as the only operand.
+  static AstLeaf block_leaf(isl_ast_build* build, const Block& block, const isl::map& schedule) {
+    AstLeaf leaf;
+    leaf.statement = block.name;
+    const isl::set times = block.interior.apply(schedule);
+    leaf.extents.push_back(convert_expr(isl::manage(isl_ast_build_expr_from_set(build, times.copy()))));
+    return leaf;
+  }
+  const std::vector<LeafStatement>& statements_;
+  const std::vector<Block>& blocks_;
 };
 
 AstStatement make_statement(const LeafStatement& s) {
@@ -75,38 +99,191 @@ AstStatement make_statement(const LeafStatement& s) {
   result.zero_fill = s.zero_fill;
   return result;
 }
+
+/// { leaf[inner] -> leaf[prefix, inner] } with the prefix as parameters of the digits' names.
+isl::pw_multi_aff bind_prefix(const LeafStatement& s, std::size_t prefix) {
+  isl_space* inner = isl_space_set_alloc(s.domain.ctx().get(), 0, static_cast<unsigned>(s.dims.size() - prefix));
+  inner = isl_space_set_tuple_name(inner, isl_dim_set, s.name.c_str());
+  for (std::size_t i = 0; i < prefix; ++i) {
+    inner = isl_space_add_dims(inner, isl_dim_param, 1);
+    inner = isl_space_set_dim_name(inner, isl_dim_param, static_cast<unsigned>(i), s.dims[i].c_str());
+  }
+  isl_aff_list* values = isl_aff_list_alloc(s.domain.ctx().get(), static_cast<int>(s.dims.size()));
+  for (std::size_t i = 0; i < s.dims.size(); ++i) {
+    isl_local_space* local = isl_local_space_from_space(isl_space_copy(inner));
+    values = isl_aff_list_add(values, i < prefix ? isl_aff_var_on_domain(local, isl_dim_param, static_cast<unsigned>(i))
+                                                 : isl_aff_var_on_domain(local, isl_dim_set, static_cast<unsigned>(i - prefix)));
+  }
+  isl_space* space = isl_space_add_dims(isl_space_from_domain(inner), isl_dim_out, static_cast<unsigned>(s.dims.size()));
+  space = isl_space_set_tuple_name(space, isl_dim_out, s.name.c_str());
+  return isl::manage(isl_pw_multi_aff_from_multi_aff(isl_multi_aff_from_aff_list(space, values)));
+}
+
+/// The statement over its inner dimensions, on `domain`.
+LeafStatement inner_statement(const LeafStatement& s, std::size_t prefix, const isl::set& domain) {
+  const isl::pw_multi_aff bind = bind_prefix(s, prefix);
+  LeafStatement inner = s;
+  inner.dims.assign(s.dims.begin() + static_cast<long>(prefix), s.dims.end());
+  inner.domain = domain;
+  inner.instance = s.instance.pullback(bind);
+  inner.write.index = s.write.index.pullback(bind);
+  for (LeafAccess& read : inner.reads) read.index = read.index.pullback(bind);
+  const auto pull = [&](isl::pw_aff& value) { value = isl::manage(isl_pw_aff_pullback_pw_multi_aff(value.copy(), bind.copy())); };
+  for (isl::pw_aff& index : inner.indices) pull(index);
+  for (isl::pw_aff& extent : inner.extents) pull(extent);
+  return inner;
+}
+
+/// Loops of a tree. A `nested` node becomes three small sets of loops instead of one that separates whole from cut blocks
+/// (which grows without bound): the blocks, the whole block without parameters, any block with its digits as parameters.
+class LoopBuilder {
+ public:
+  explicit LoopBuilder(const PromotedSchedule& promoted) : promoted_(promoted) {}
+
+  Candidate<AstNodePtr> build(const Tree& tree, const std::vector<LeafStatement>& statements, const isl::set& context) {
+    std::vector<Block> blocks;
+    std::vector<LeafStatement> outer = statements;
+    std::optional<Infeasible> problem;
+    std::vector<std::string> names;
+    for (const LeafStatement& s : statements) names.push_back(s.name);
+    const Tree loops = cut_nested(tree, names, {}, statements, context, outer, blocks, problem);
+    if (problem) return *problem;
+    std::vector<StatementSpace> spaces;
+    for (const LeafStatement& s : outer) spaces.push_back(s.space());
+    LeafCollector collector(outer, blocks);
+    isl_ast_build* build = isl_ast_build_from_context(context.copy());
+    build = isl_ast_build_set_at_each_domain(build, &LeafCollector::at_each_domain, &collector);
+    isl_ast_node* node = isl_ast_build_node_from_schedule(build, emit_schedule(loops, spaces).release());
+    isl_ast_build_free(build);
+    if (collector.error) {
+      isl_ast_node_free(node);
+      std::rethrow_exception(collector.error);
+    }
+    if (node == nullptr) return refuse(std::string("isl finds no loops: ") + isl_ctx_last_error_msg(context.ctx().get()));
+    const AstConverter converter(
+        collector.leaves,
+        [&](const std::string& statement, int depth) {
+          const std::string dim = path_dims(loops, statement).at(static_cast<std::size_t>(depth));
+          return std::pair<std::string, std::string>(dim, promoted_.level(dim));
+        },
+        [&](AstLeaf leaf) -> AstNodePtr {
+          for (const Block& block : blocks)
+            if (block.name == leaf.statement) return make_node(AstIf{leaf.extents.front(), block.full, block.edge});
+          return make_node(std::move(leaf));
+        });
+    return converter.convert(isl::manage(node));
+  }
+
+ private:
+  Infeasible refuse(const std::string& reason) const {
+    return Infeasible{"codegen", "build_ast", promoted_.plan().name, "kernels[" + promoted_.plan().name + "].tree", reason};
+  }
+  /// The tree with every outermost `nested` node replaced by the leaf of a block statement.
+  Tree cut_nested(const Tree& tree, const std::vector<std::string>& active, std::vector<std::string> prefix,
+                  const std::vector<LeafStatement>& statements, const isl::set& context, std::vector<LeafStatement>& outer,
+                  std::vector<Block>& blocks, std::optional<Infeasible>& problem) {
+    switch (tree.kind()) {
+      case Tree::Kind::leaf: return tree;
+      case Tree::Kind::allocate:
+        return Tree::allocate(tree.arrays(), cut_nested(tree.child(), active, prefix, statements, context, outer, blocks, problem));
+      case Tree::Kind::band:
+        prefix.push_back(tree.dim());
+        return Tree::band(tree.dim(), cut_nested(tree.child(), active, prefix, statements, context, outer, blocks, problem));
+      case Tree::Kind::sequence: {
+        std::vector<Tree::Branch> branches;
+        for (const Tree::Branch& b : tree.branches()) {
+          const std::size_t before = blocks.size();
+          Tree child = cut_nested(b.tree, b.statements, prefix, statements, context, outer, blocks, problem);
+          Tree::Branch branch{{}, std::move(child)};
+          for (const std::string& name : b.statements)
+            if (std::any_of(outer.begin(), outer.end(), [&](const LeafStatement& s) { return s.name == name; })) branch.statements.push_back(name);
+          for (std::size_t i = before; i < blocks.size(); ++i) branch.statements.push_back(blocks[i].name);
+          branches.push_back(std::move(branch));
+        }
+        return Tree::sequence(std::move(branches));
+      }
+      case Tree::Kind::nested: {
+        std::vector<LeafStatement> below;
+        for (const LeafStatement& s : statements)
+          if (contains(active, s.name)) below.push_back(s);
+        if (auto refused = add_block(tree.child(), below, prefix, context, outer, blocks)) problem = refused;
+        return Tree();
+      }
+    }
+    return tree;
+  }
+  std::optional<Infeasible> add_block(const Tree& tree, const std::vector<LeafStatement>& below, const std::vector<std::string>& prefix,
+                                      const isl::set& context, std::vector<LeafStatement>& outer, std::vector<Block>& blocks) {
+    Block block;
+    block.name = "block_" + std::to_string(blocks_made_++);
+    isl::set touched, cut;
+    std::vector<LeafStatement> full, edge;
+    for (const LeafStatement& s : below) {
+      const isl::map to_block = keep_dims(s.domain.space(), s.dims, prefix, block.name);
+      std::vector<FittedSchedule::BoxDigit> inner;
+      for (std::size_t i = prefix.size(); i < s.dims.size(); ++i) {
+        const Digit* digit = promoted_.plan().find_digit(s.dims[i]);
+        inner.push_back({s.dims[i], digit == nullptr ? 0 : digit->radix});
+      }
+      const isl::set here = s.domain.apply(to_block);
+      touched = touched.is_null() ? here : touched.unite(here);
+      const isl::pw_multi_aff bind = bind_prefix(s, prefix.size());
+      edge.push_back(inner_statement(s, prefix.size(), s.domain.preimage(bind)));
+      const bool bounded = std::all_of(inner.begin(), inner.end(), [](const FittedSchedule::BoxDigit& d) { return d.radix > 0; });
+      if (!bounded) return refuse("`nested` above unbounded digits or copies of statement " + s.name + ": whole blocks would have no constant size");
+      const isl::set whole = fill_box(s.domain, s.dims, inner);
+      const isl::set not_whole = whole.subtract(s.domain).apply(to_block);
+      cut = cut.is_null() ? not_whole : cut.unite(not_whole);
+      const isl::set box = fill_box(isl::set::universe(s.domain.space()), s.dims, inner);
+      full.push_back(inner_statement(s, prefix.size(), box.preimage(bind)));
+    }
+    touched = touched.coalesce();
+    block.interior = touched.subtract(cut).coalesce();
+    for (const LeafStatement& s : below) {  // a block that lacks a statement is not whole
+      const isl::map to_block = keep_dims(s.domain.space(), s.dims, prefix, block.name);
+      block.interior = block.interior.intersect(s.domain.apply(to_block)).coalesce();
+    }
+    block.interior = block.interior.gist(touched);
+    isl_set* block_context = isl_set_intersect_params(touched.copy(), context.copy());
+    for (std::size_t i = 0; i < prefix.size(); ++i) block_context = bind_to_parameter(block_context, static_cast<unsigned>(i), prefix[i]);
+    TILEOPT_TRY(full_loops, build(tree, full, isl::set(promoted_.program().ctx(), "{ : }")));
+    TILEOPT_TRY(edge_loops, build(tree, edge, isl::manage(isl_set_params(block_context))));
+    block.full = full_loops;
+    block.edge = edge_loops;
+    LeafStatement stand_in = below.front();
+    stand_in.name = block.name;
+    stand_in.dims = prefix;
+    stand_in.domain = touched;
+    std::vector<LeafStatement> kept;
+    for (LeafStatement& s : outer)
+      if (std::none_of(below.begin(), below.end(), [&](const LeafStatement& b) { return b.name == s.name; })) kept.push_back(std::move(s));
+    kept.push_back(std::move(stand_in));
+    outer = std::move(kept);
+    blocks.push_back(std::move(block));
+    return std::nullopt;
+  }
+  /// Dimension `position` of `set` equal to a parameter called `name`.
+  static isl_set* bind_to_parameter(isl_set* set, unsigned position, const std::string& name) {
+    set = isl_set_add_dims(set, isl_dim_param, 1);
+    const auto last = static_cast<unsigned>(isl_set_dim(set, isl_dim_param) - 1);
+    set = isl_set_set_dim_name(set, isl_dim_param, last, name.c_str());
+    return isl_set_equate(set, isl_dim_param, last, isl_dim_set, position);
+  }
+  const PromotedSchedule& promoted_;
+  int blocks_made_ = 0;
+};
 }  // namespace
 
 Candidate<Ast> build_ast(const SynchronizedSchedule& synchronized) {
   const PromotedSchedule& promoted = synchronized.promoted();
-  const Program& program = promoted.program();
-  std::vector<StatementSpace> spaces;
-  for (const LeafStatement& s : promoted.statements()) spaces.push_back(s.space());
-
-  isl_ctx* ctx = program.ctx().get();
-  isl_options_set_ast_build_prefer_pdiv(ctx, 1);
-  LeafCollector collector(promoted);
-  isl_ast_build* build = isl_ast_build_from_context(isl_set_copy(program.context().get()));
-  build = isl_ast_build_set_at_each_domain(build, &LeafCollector::at_each_domain, &collector);
-  const isl::schedule schedule = emit_schedule(promoted.tree(), spaces);
-  isl_ast_node* node = isl_ast_build_node_from_schedule(build, schedule.copy());
-  isl_ast_build_free(build);
-  if (collector.error) {
-    isl_ast_node_free(node);
-    std::rethrow_exception(collector.error);
-  }
-  if (node == nullptr)
-    return Infeasible{"codegen", "build_ast", promoted.plan().name, "kernels[" + promoted.plan().name + "].tree",
-                      std::string("isl finds no loops: ") + isl_ctx_last_error_msg(ctx)};
+  isl_options_set_ast_build_prefer_pdiv(promoted.program().ctx().get(), 1);
   Ast ast;
   ast.kernel = promoted.plan().name;
   for (const LeafStatement& s : promoted.statements()) ast.statements.emplace(s.name, make_statement(s));
   ast.arrays = promoted.arrays();
-  const AstConverter converter(collector.leaves, [&](const std::string& statement, int depth) {
-    const std::string dim = path_dims(promoted.tree(), statement).at(static_cast<std::size_t>(depth));
-    return std::pair<std::string, std::string>(dim, promoted.level(dim));
-  });
-  ast.root = converter.convert(isl::manage(node));
+  LoopBuilder builder(promoted);
+  TILEOPT_TRY(root, builder.build(promoted.tree(), promoted.statements(), promoted.program().context()));
+  ast.root = root;
   return ast;
 }
 
