@@ -1,5 +1,7 @@
 #include "frontends/tile_text/checker.h"
 
+#include <algorithm>
+
 #include "frontends/tile_text/block_lowering.h"
 #include "frontends/tile_text/initialised.h"
 #include "frontends/tile_text/printer.h"
@@ -9,8 +11,18 @@ namespace tileopt::tile_text {
 
 namespace {
 
-/// isl work that a function may cost; real programs need a small part of it.
-constexpr unsigned long most_operations = 20'000'000;
+/// isl operations that checking a function may take, by the length of its text: real programs need a hundredth of it, and
+/// a hostile condition is refused within seconds.
+unsigned long allowed_operations(const std::string& text) {
+  return std::min<unsigned long>(1'000'000 + 100 * text.size(), 20'000'000);
+}
+
+/// True inside a spent quota: then every allocation fails, and isl also in other ways than by its quota exception.
+bool quota_is_spent(isl::ctx ctx) {
+  isl_val* probe = isl_val_int_from_si(ctx.get(), 1);
+  isl_val_free(probe);
+  return probe == nullptr;
+}
 
 Program build_program(isl::ctx ctx, const syntax::Function& function, Scope& scope, Lowering& lowering, const Tree& order) {
   ProgramBuilder builder(ctx, function.name);
@@ -50,11 +62,11 @@ std::optional<Program> check_within_quota(isl::ctx ctx, const syntax::Function& 
 }  // namespace
 
 std::optional<Program> check_function(isl::ctx ctx, const syntax::Function& function, Diagnostics& diagnostics) {
-  const poly::QuotaGuard guard(ctx, most_operations);
+  const poly::QuotaGuard guard(ctx, allowed_operations(print(function)));
   try {
     return check_within_quota(ctx, function, diagnostics);
   } catch (const isl::exception&) {
-    if (!poly::quota_exceeded(ctx)) throw;
+    if (!quota_is_spent(ctx)) throw;
     diagnostics.add(ErrorCode::unsupported, function.where, "`" + function.name + "` is too complex to check", "split it into several functions, or simplify its conditions");
     return std::nullopt;
   }

@@ -136,6 +136,25 @@ TEST(Robustness, HugeNumbersDoNotWrap) {
   expect_refused("def f(B: out[i32[4]]):\n    B[0] = 2147483648\n", ErrorCode::type_mismatch);
 }
 
+TEST(Robustness, ConditionsThatWouldTakeForeverAreRefused) {
+  std::string condition;
+  for (int k = 0; k < 12; ++k)
+    condition += (k ? " and " : "") + ("(i + " + std::to_string(k) + " * j) % " + std::to_string(k + 3) + " != " + std::to_string(k % 3));
+  expect_refused("def f(B: out[f32[N]], M: size):\n    for i, j in grid(N, M):\n        if " + condition + ":\n            B[i] = 1\n        else:\n            B[i] = 2\n",
+                 ErrorCode::unsupported);
+}
+
+TEST(Robustness, LongProgramsAreAccepted) {
+  std::string text = "def f(A: f32[N], B: out[f32[N]]):\n    t: f32[N]\n";
+  for (int k = 0; k < 200; ++k) {
+    const std::string start = std::to_string(k);
+    text += "    for i in range(" + start + ", N):\n        t[i] = A[i - " + start + "] + (t[i - 1] if i > " + start + " else 0)\n";
+  }
+  text += "    for i in range(N):\n        B[i] = t[i]\n";
+  poly::Context context;
+  EXPECT_EQ(feed(context.get(), text), Outcome::accepted);
+}
+
 TEST(Robustness, OddFiles) {
   expect_refused("", ErrorCode::syntax);
   expect_refused(std::string(1, '\0'), ErrorCode::syntax);
