@@ -155,11 +155,7 @@ class PromotionFinder {
     while (!common.empty() && one_statement_inside(common, uses)) drop_band(common);
     const std::vector<std::string> scope = bands_only(common);
     if (scope.empty()) return false;
-    for (const TensorUse& use : uses) {
-      for (const std::string& digit : scope) {
-        if (!moves(use, digit)) return false;
-      }
-    }
+    if (!lives_inside(uses, scope)) return false;
     const auto elements = box_elements(uses, scope);
     const double bytes = elements.value_or(0) * size_bytes(tensor.type);
     if (!elements || bytes > kStackBytes) {
@@ -170,6 +166,38 @@ class PromotionFinder {
     }
     add(tensor, uses, scope, *elements);
     return true;
+  }
+
+  /// Every value is read in the same iteration of the scope's loops that wrote it.
+  bool lives_inside(const std::vector<TensorUse>& uses, const std::vector<std::string>& scope) const {
+    std::vector<std::string> writers, readers;
+    for (const TensorUse& use : uses) (use.access->write ? writers : readers).push_back(use.statement);
+    for (const isl::map& flow : poly::sorted_maps(request_.kernel.dependences().flow)) {
+      const std::string from = poly::input_name(flow), to = poly::output_name(flow);
+      if (!contains(writers, from) || !(contains(readers, to) || contains(writers, to))) continue;
+      for (const std::string& digit : scope) {
+        const auto source = member_value(from, digit), sink = member_value(to, digit);
+        if (!source || !sink) return false;
+        const isl::map values = flow.apply_domain(*source).apply_range(*sink);  // { [v] -> [v'] }
+        const isl::map equal = isl::manage(isl_map_identity(isl_map_get_space(values.get())));
+        if (!values.is_subset(equal)) return false;
+      }
+    }
+    return true;
+  }
+
+  /// { S[i] -> [v] }: the member that owns `digit`; nothing where the statement lacks it.
+  std::optional<isl::map> member_value(const std::string& statement, const std::string& digit) const {
+    const StatementMembers& members = part_.members.at(statement);
+    for (std::size_t m = 0; m < members.members.size(); ++m) {
+      const std::vector<Digit>& digits = digits_of(members.members[m]);
+      if (std::none_of(digits.begin(), digits.end(), [&](const Digit& d) { return d.name == digit; })) continue;
+      isl_map* map = isl::map(request_.program().ctx(), members.map).release();
+      const auto count = static_cast<unsigned>(members.members.size());
+      map = isl_map_project_out(map, isl_dim_out, static_cast<unsigned>(m) + 1, count - static_cast<unsigned>(m) - 1);
+      return isl::manage(isl_map_project_out(map, isl_dim_out, 0, static_cast<unsigned>(m)));
+    }
+    return std::nullopt;
   }
 
   /// The scope's innermost band belongs to one statement only, which then reads what it wrote in other iterations: no scope.

@@ -62,6 +62,7 @@ class GenericPlanner {
   Tree leaves(const Tree& below, const std::vector<std::string>& inner) const;
   void cut(const std::string& member, long tile, State& state) const;
   bool place_threads(const ChainChoice& choice, const Chain& chain, State& state) const;
+  bool may_be_free(const ChainChoice& choice, const Chain& chain) const;
   void place_lanes(const std::string& member, const std::vector<std::string>& statements, State& state) const;
   double trips(const std::string& member, const std::vector<std::string>& statements) const;
   std::string reason(const std::string& text) const { return "kernel " + request_.kernel.name() + ": " + text; }
@@ -145,6 +146,15 @@ bool GenericPlanner::place_threads(const ChainChoice& choice, const Chain& chain
   return false;
 }
 
+/// The innermost loop carries nothing, or only what a reduction allows, or what moving it below the sequence may take away.
+bool GenericPlanner::may_be_free(const ChainChoice& choice, const Chain& chain) const {
+  const auto flag = proposal_.coincident.find(choice.order.back());
+  if (choice.distribute || (flag != proposal_.coincident.end() && flag->second)) return true;
+  return std::any_of(chain.statements.begin(), chain.statements.end(), [&](const std::string& statement) {
+    return request_.program().statement(statement).combine != Combine::assign;
+  });
+}
+
 void GenericPlanner::place_lanes(const std::string& member, const std::vector<std::string>& statements, State& state) const {
   if (!state.ambition.lanes || request_.machine.vector_bytes == 0) return;
   for (const std::string& statement : statements) {
@@ -171,7 +181,7 @@ Tree GenericPlanner::walk(const Tree& tree, const std::vector<std::string>& stat
   for (const std::string& member : chain.members) cut(member, choice.tiles.count(member) ? choice.tiles.at(member) : 0, state);
   if (threads_wanted && place_threads(choice, chain, state)) threads_wanted = false;
   const bool at_leaves = chain.ends_in_leaf || chain.ends_in_leaves;
-  if (at_leaves && !chain.members.empty()) place_lanes(choice.order.back(), statements, state);
+  if (at_leaves && !chain.members.empty() && may_be_free(choice, chain)) place_lanes(choice.order.back(), statements, state);
 
   std::vector<std::string> loops;
   for (const auto& group : chain.groups) {
