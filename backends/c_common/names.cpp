@@ -57,6 +57,7 @@ std::string CNames::fresh(const std::string& base) {
   for (const char c : base) stem += std::isalnum(static_cast<unsigned char>(c)) || c == '_' ? c : '_';
   if (stem.empty() || std::isdigit(static_cast<unsigned char>(stem[0])) || stem[0] == '_') stem = "v" + stem;
   std::string name = is_reserved_in_c(stem) && !is_helper_name(stem) ? stem + "_" : is_helper_name(stem) ? "v_" + stem : stem;
+  if (is_reserved_in_c(name)) name = stem = "v_" + stem;
   for (int count = 2; used_.count(name) != 0 || is_reserved_in_c(name); ++count) name = stem + "_" + std::to_string(count);
   used_.insert(name);
   return name;
