@@ -42,7 +42,7 @@ Subscripts leading_subscripts(const Nest& nest, const TensorSymbol& symbol) {
 std::optional<Subscripts> read_subscripts(Scope& scope, const Nest& nest, const TensorSymbol& symbol, const ExpressionPtr& expression) {
   std::vector<ExpressionPtr> indices;
   if (const auto* subscript = syntax::as<syntax::Subscript>(expression)) indices = subscript->indices;
-  AffineReader reader(scope, nest.iterators, nest.domain.space(), "a subscript");
+  AffineReader reader(scope, nest.iterators, nest.domain.space(), AffineRole::subscript);
   std::vector<isl::pw_aff> values;
   bool fine = true;
   for (const ExpressionPtr& index : indices) {

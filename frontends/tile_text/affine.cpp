@@ -56,6 +56,18 @@ std::optional<long> fold_constant(const ExpressionPtr& expression) {
   return std::nullopt;
 }
 
+std::string AffineReader::role() const {
+  switch (role_) {
+    case AffineRole::extent: return "an extent";
+    case AffineRole::loop_bound: return "a loop bound";
+    case AffineRole::subscript: return "a subscript";
+    case AffineRole::condition: return "a condition";
+    case AffineRole::assumption: return "an assumption";
+    case AffineRole::index_value: return "an index value";
+  }
+  return "an index";
+}
+
 std::string AffineReader::text(const ExpressionPtr& expression) const { return "`" + print(expression) + "`"; }
 
 const std::vector<Iterator>& AffineReader::no_iterators() {
@@ -81,14 +93,14 @@ std::optional<isl::pw_aff> AffineReader::value(const ExpressionPtr& expression) 
 
 std::optional<AffineReader::Value> AffineReader::check_magnitude(Value value, Position where) {
   if (value.magnitude <= largest_coefficient) return value;
-  return reject(ErrorCode::not_affine, where, "a number beyond 10^12 in " + role_, "use smaller constants");
+  return reject(ErrorCode::not_affine, where, "a number beyond 10^12 in " + role(), "use smaller constants");
 }
 
 std::optional<AffineReader::Value> AffineReader::read(const ExpressionPtr& expression) {
   const Position where = expression->where;
   if (const auto* literal = syntax::as<syntax::IntegerLiteral>(expression)) {
     const auto magnitude = static_cast<double>(literal->value);
-    if (magnitude > largest_coefficient) return reject(ErrorCode::not_affine, where, "a number beyond 10^12 in " + role_, "use smaller constants");
+    if (magnitude > largest_coefficient) return reject(ErrorCode::not_affine, where, "a number beyond 10^12 in " + role(), "use smaller constants");
     return Value{constant(static_cast<long>(literal->value)), magnitude};
   }
   if (const auto* name = syntax::as<syntax::Name>(expression)) return read_name(expression, name->name);
@@ -105,15 +117,15 @@ std::optional<AffineReader::Value> AffineReader::read(const ExpressionPtr& expre
       scope_.report_unknown(base->name, where, iterators_);
       return std::nullopt;
     }
-    return reject(ErrorCode::unsupported, where, text(expression) + " is read from memory, which " + role_ + " cannot depend on yet",
+    return reject(ErrorCode::unsupported, where, text(expression) + " is read from memory, which " + role() + " cannot depend on yet",
                   "use iterators, sizes and constants only");
   }
   if (syntax::as<syntax::Slice>(expression))
     return reject(ErrorCode::unsupported, where, "slices are not supported", "write one subscript per dimension");
   if (syntax::as<syntax::RealLiteral>(expression) || syntax::as<syntax::StringLiteral>(expression) ||
       syntax::as<syntax::BoolLiteral>(expression) || syntax::as<syntax::NoneLiteral>(expression))
-    return reject(ErrorCode::type_mismatch, where, text(expression) + " is no integer, which " + role_ + " must be", "write an integer");
-  return reject(ErrorCode::not_affine, where, text(expression) + " is not affine, which " + role_ + " must be",
+    return reject(ErrorCode::type_mismatch, where, text(expression) + " is no integer, which " + role() + " must be", "write an integer");
+  return reject(ErrorCode::not_affine, where, text(expression) + " is not affine, which " + role() + " must be",
                 "use sums of iterators and sizes, products with constants, and `//` or `%` by a positive constant");
 }
 
@@ -123,7 +135,7 @@ std::optional<AffineReader::Value> AffineReader::read_name(const ExpressionPtr& 
   for (std::size_t i = 0; i < sizes.size(); ++i)
     if (sizes[i] == name) return Value{isl::pw_aff(variable(space_, isl_dim_param, i)), 1};
   if (scope_.find_tensor(name) != nullptr)
-    return reject(ErrorCode::unsupported, expression->where, "`" + name + "` is read from memory, which " + role_ + " cannot depend on yet",
+    return reject(ErrorCode::unsupported, expression->where, "`" + name + "` is read from memory, which " + role() + " cannot depend on yet",
                   "declare it as a size (`" + name + ": size`), or use iterators, sizes and constants only");
   scope_.report_unknown(name, expression->where, iterators_);
   return std::nullopt;
@@ -133,9 +145,9 @@ std::optional<AffineReader::Value> AffineReader::read_binary(const ExpressionPtr
   if (binary.op == BinaryOp::mul) return read_product(expression, binary);
   if (binary.op == BinaryOp::floor_div || binary.op == BinaryOp::modulo) return read_division(expression, binary);
   if (binary.op == BinaryOp::divide)
-    return reject(ErrorCode::not_affine, binary.op_where, "`/` divides floats; " + role_ + " is an integer", "write `//`");
+    return reject(ErrorCode::not_affine, binary.op_where, "`/` divides floats; " + role() + " is an integer", "write `//`");
   if (binary.op != BinaryOp::add && binary.op != BinaryOp::sub)
-    return reject(ErrorCode::not_affine, expression->where, text(expression) + " is not affine, which " + role_ + " must be",
+    return reject(ErrorCode::not_affine, expression->where, text(expression) + " is not affine, which " + role() + " must be",
                   "use sums of iterators and sizes, products with constants, and `//` or `%` by a positive constant");
   std::optional<Value> left = read(binary.left), right = read(binary.right);
   if (!left || !right) return std::nullopt;
@@ -151,8 +163,9 @@ std::optional<AffineReader::Value> AffineReader::read_product(const ExpressionPt
   if (!operand) return std::nullopt;
   if (!factor) {
     if (!read(binary.right)) return std::nullopt;
-    return reject(ErrorCode::not_affine, expression->where, text(expression) + " multiplies two values that vary; " + role_ + " must be affine",
-                  "multiply by constants only; keep arrays multi-dimensional (A[i, j] rather than A[i * N + j])");
+    return reject(ErrorCode::not_affine, expression->where, text(expression) + " multiplies two values that vary; " + role() + " must be affine",
+                  role_ == AffineRole::index_value ? "cast each factor, e.g. `i32(i) * i32(j)`"
+                                                   : "multiply by constants only; keep arrays multi-dimensional (A[i, j] rather than A[i * N + j])");
   }
   const double magnitude = operand->magnitude * std::fabs(static_cast<double>(*factor));
   if (magnitude > largest_coefficient) return check_magnitude({operand->function, magnitude}, expression->where);
@@ -164,7 +177,7 @@ std::optional<AffineReader::Value> AffineReader::read_division(const ExpressionP
   const std::optional<long> divisor = fold_constant(binary.right);
   if (!divisor) {
     if (!read(binary.right) || !operand) return std::nullopt;
-    return reject(ErrorCode::unsupported, expression->where, text(expression) + " divides by a value that is no constant, which " + role_ + " cannot do yet",
+    return reject(ErrorCode::unsupported, expression->where, text(expression) + " divides by a value that is no constant, which " + role() + " cannot do yet",
                   "divide by a positive constant");
   }
   if (*divisor <= 0)
@@ -180,7 +193,7 @@ std::optional<AffineReader::Value> AffineReader::read_call(const ExpressionPtr& 
   const bool extremum = callee != nullptr && (callee->name == "min" || callee->name == "max") && call.keywords.empty() &&
                         call.arguments.size() >= 2;
   if (!extremum)
-    return reject(ErrorCode::not_affine, expression->where, text(expression) + " is not affine, which " + role_ + " must be",
+    return reject(ErrorCode::not_affine, expression->where, text(expression) + " is not affine, which " + role() + " must be",
                   "use iterators, sizes, constants, `min` and `max` of them");
   std::optional<Value> result = read(call.arguments.front());
   for (std::size_t i = 1; i < call.arguments.size(); ++i) {

@@ -12,18 +12,20 @@ namespace tileopt::tile_text {
 /// Largest coefficient or constant of an affine expression: far beyond any array, far below 64-bit overflow.
 constexpr double largest_coefficient = 1e12;
 
+/// What an affine expression is for; messages say so.
+enum class AffineRole { extent, loop_bound, subscript, condition, assumption, index_value };
+
 /// An integer constant folded from literals, or nullopt (also where the value exceeds largest_coefficient).
 std::optional<long> fold_constant(const syntax::ExpressionPtr& expression);
 
 /// Reads expressions in one space; every error is reported once, at the smallest expression that is not affine.
 class AffineReader {
  public:
-  /// `space`: [params] -> { : }, or a set space whose leading dimensions are `iterators`. `role` says in messages what is
-  /// being read ("a subscript", "a loop bound", ...).
-  AffineReader(Scope& scope, const std::vector<Iterator>& iterators, isl::space space, std::string role)
-      : scope_(scope), iterators_(iterators), space_(std::move(space)), role_(std::move(role)) {}
+  /// `space`: [params] -> { : }, or a set space whose leading dimensions are `iterators`.
+  AffineReader(Scope& scope, const std::vector<Iterator>& iterators, isl::space space, AffineRole role)
+      : scope_(scope), iterators_(iterators), space_(std::move(space)), role_(role) {}
   /// Over sizes alone.
-  AffineReader(Scope& scope, std::string role) : AffineReader(scope, no_iterators(), scope.params_space(), std::move(role)) {}
+  AffineReader(Scope& scope, AffineRole role) : AffineReader(scope, no_iterators(), scope.params_space(), role) {}
 
   std::optional<isl::pw_aff> value(const syntax::ExpressionPtr& expression);  ///< { space -> [(value)] }
   std::optional<isl::set> condition(const syntax::ExpressionPtr& expression); ///< where it holds
@@ -45,12 +47,13 @@ class AffineReader {
   std::optional<isl::set> read_comparison(const syntax::Comparison& comparison);
   std::nullopt_t reject(ErrorCode code, syntax::Position where, const std::string& message, const std::string& hint);
   std::string text(const syntax::ExpressionPtr& expression) const;
+  std::string role() const;  ///< "a subscript", ...
   static const std::vector<Iterator>& no_iterators();
 
   Scope& scope_;
   const std::vector<Iterator>& iterators_;
   isl::space space_;
-  std::string role_;
+  AffineRole role_;
 };
 
 /// Source-like text of an affine function, e.g. "2 * N + k - 1"; dimensions are called after `iterators`.

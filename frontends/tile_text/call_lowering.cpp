@@ -65,7 +65,7 @@ ExprPtr ValueLowering::lower_cast(const ExpressionPtr& expression, const syntax:
   if (type == ElementType::boolean)
     return reject(ErrorCode::type_mismatch, expression->where, "there is no cast to bool", "write `" + print(argument) + " != 0`");
   const Kind found = kind(argument);
-  const ExprPtr operand = found.tag == KindTag::index ? lower_index(argument) : lower(argument, found.is_typed() ? found.type : type);
+  const ExprPtr operand = found.tag == KindTag::index ? lower_index(argument, is_integer(type) ? type : ElementType::i64) : lower(argument, found.is_typed() ? found.type : type);
   return operand ? convert(operand, type) : nullptr;
 }
 

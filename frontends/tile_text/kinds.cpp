@@ -104,7 +104,7 @@ Kind Kinds::of_call(const syntax::Call& call, const std::vector<std::string>& it
 bool Kinds::is_affine_condition(const ExpressionPtr& expression, const std::vector<std::string>& iterators) {
   if (syntax::as<syntax::BoolLiteral>(expression)) return true;
   if (const auto* comparison = syntax::as<syntax::Comparison>(expression)) {
-    bool affine = of(comparison->first, iterators).is_index_like();
+    bool affine = of(comparison->first, iterators).is_index_like() && !syntax::has_conditional(expression);
     for (const syntax::ComparisonLink& link : comparison->links) affine = affine && of(link.operand, iterators).is_index_like();
     return affine;
   }

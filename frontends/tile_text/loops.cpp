@@ -124,7 +124,7 @@ Nest enter_loop(Scope& scope, const Nest& outer, const std::vector<syntax::Targe
   add_iterators(scope, inner, targets);
   const isl::space space = inner.domain.space();
   for (std::size_t i = 0; i < bounds.size(); ++i) {
-    AffineReader reader(scope, outer.iterators, space, "a loop bound");
+    AffineReader reader(scope, outer.iterators, space, AffineRole::loop_bound);
     const std::optional<isl::pw_aff> lower = bounds[i].lower ? reader.value(bounds[i].lower) : reader.constant(0);
     const std::optional<isl::pw_aff> upper = reader.value(bounds[i].upper);
     if (!lower || !upper) {
@@ -143,7 +143,7 @@ Nest enter_loop(Scope& scope, const Nest& outer, const std::vector<syntax::Targe
 
 Nest restrict(Scope& scope, const Nest& nest, const ExpressionPtr& condition) {
   Nest result = nest;
-  AffineReader reader(scope, nest.iterators, nest.domain.space(), "a condition");
+  AffineReader reader(scope, nest.iterators, nest.domain.space(), AffineRole::condition);
   const std::optional<isl::set> holds = reader.condition(condition);
   if (!holds) result.known = false;
   else if (nest.known) result.domain = nest.domain.intersect(*holds).coalesce();

@@ -76,7 +76,7 @@ struct LocalExtents {
     if (subscript == nullptr || !parse_type(name_of(subscript->base))) return;
     for (const ExpressionPtr& extent : subscript->indices) {
       if (!over_sizes(extent)) continue;
-      AffineReader reader(scope, "an extent");
+      AffineReader reader(scope, AffineRole::extent);
       if (const std::optional<isl::pw_aff> value = reader.value(extent)) {
         const isl::set narrowed = context.intersect(not_negative(*value));
         if (!narrowed.is_empty()) context = narrowed;
@@ -111,7 +111,7 @@ void read_assumes(Scope& scope, const syntax::Function& function, isl::set& cont
       diagnostics.add(ErrorCode::type_mismatch, statement->where, "`assume` takes one condition", "write `assume(N >= 1)`");
       continue;
     }
-    AffineReader reader(scope, "an assumption");
+    AffineReader reader(scope, AffineRole::assumption);
     const std::optional<isl::set> holds = reader.condition(call->arguments.front());
     if (!holds) continue;
     const isl::set narrowed = context.intersect(*holds).coalesce();
@@ -182,7 +182,7 @@ std::optional<std::vector<isl::pw_aff>> read_extents(Scope& scope, const Written
   std::vector<isl::pw_aff> extents;
   bool fine = true;
   for (const ExpressionPtr& extent : type.extents) {
-    AffineReader reader(scope, "an extent");
+    AffineReader reader(scope, AffineRole::extent);
     const std::optional<isl::pw_aff> value = reader.value(extent);
     fine = fine && value;
     if (!value) continue;

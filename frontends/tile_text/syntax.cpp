@@ -159,4 +159,11 @@ bool mentions(const ExpressionPtr& expression, const std::string& name) {
   return false;
 }
 
+bool has_conditional(const ExpressionPtr& expression) {
+  if (as<Conditional>(expression)) return true;
+  for (const ExpressionPtr& child : children(*expression))
+    if (has_conditional(child)) return true;
+  return false;
+}
+
 }  // namespace tileopt::syntax

@@ -186,6 +186,9 @@ bool equal(const Module& a, const Module& b);
 /// True when `name` occurs anywhere in `expression`.
 bool mentions(const ExpressionPtr& expression, const std::string& name);
 
+/// True when an `x if c else y` occurs anywhere in `expression`.
+bool has_conditional(const ExpressionPtr& expression);
+
 /// Direct subexpressions, in source order (absent ones left out).
 std::vector<ExpressionPtr> children(const Expression& expression);
 

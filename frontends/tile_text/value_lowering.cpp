@@ -1,5 +1,7 @@
 #include "frontends/tile_text/value_lowering.h"
 
+#include <cstdlib>
+
 #include "frontends/tile_text/literals.h"
 #include "frontends/tile_text/printer.h"
 
@@ -40,8 +42,8 @@ ExprPtr ValueLowering::reject(ErrorCode code, Position where, const std::string&
 ExprPtr ValueLowering::lower(const ExpressionPtr& expression, ElementType wanted) {
   const Kind found = kind(expression);
   if (found.tag == KindTag::index) {
-    const ExprPtr index = lower_index(expression);
-    if (!index || is_integer(wanted)) return index ? convert(index, wanted) : nullptr;
+    const ExprPtr index = lower_index(expression, is_integer(wanted) ? wanted : ElementType::i64);
+    if (!index || is_integer(wanted)) return index;
     const bool condition = wanted == ElementType::boolean;
     return reject(ErrorCode::type_mismatch, expression->where, quoted(expression) + " is an index; here " + type_name(wanted) + " is needed",
                   condition ? "compare it, e.g. `" + print(expression) + " != 0`" : "write " + cast_text(wanted, expression));
@@ -89,17 +91,20 @@ ExprPtr ValueLowering::lower_real(const ExpressionPtr& expression, double value,
   return reject(ErrorCode::type_mismatch, expression->where, quoted(expression) + " does not fit in " + type_name(type), "use a smaller number or a wider type");
 }
 
-ExprPtr ValueLowering::lower_index(const ExpressionPtr& expression) {
-  if (const std::optional<long> constant = fold_constant(expression)) return make_expr(ElementType::i64, Literal{0, *constant});
-  AffineReader reader(lowering_.scope, nest_.iterators, nest_.domain.space(), "an index value");
+ExprPtr ValueLowering::lower_index(const ExpressionPtr& expression, ElementType type) {
+  if (syntax::has_conditional(expression)) return lower_typed(expression, type);
+  if (const std::optional<long> constant = fold_constant(expression)) {
+    if (const auto literal = integer_literal(static_cast<std::uint64_t>(std::labs(*constant)), *constant < 0, type)) return make_expr(type, *literal);
+  }
+  AffineReader reader(lowering_.scope, nest_.iterators, nest_.domain.space(), AffineRole::index_value);
   const std::optional<isl::pw_aff> value = reader.value(expression);
   if (!value) return nullptr;
   const isl::id tuple = isl::manage(isl_id_alloc(lowering_.scope.ctx().get(), statement_.c_str(), nullptr));
   const isl::pw_aff named = isl::manage(isl_pw_aff_set_tuple_id(value->copy(), isl_dim_in, tuple.copy()));
   for (std::size_t i = 0; i < indices_.size(); ++i)
-    if (isl_pw_aff_plain_is_equal(indices_[i].get(), named.get()) == isl_bool_true) return make_expr(ElementType::i64, IndexValue{i});
+    if (isl_pw_aff_plain_is_equal(indices_[i].get(), named.get()) == isl_bool_true) return convert(make_expr(ElementType::i64, IndexValue{i}), type);
   indices_.push_back(named);
-  return make_expr(ElementType::i64, IndexValue{indices_.size() - 1});
+  return convert(make_expr(ElementType::i64, IndexValue{indices_.size() - 1}), type);
 }
 
 ExprPtr ValueLowering::convert(const ExprPtr& value, ElementType type) { return value->type == type ? value : make_expr(type, Cast{value}); }
@@ -246,7 +251,7 @@ ExprPtr ValueLowering::lower_comparison(const syntax::Comparison& comparison) {
 ExprPtr ValueLowering::lower_link(const ExpressionPtr& left, const syntax::ComparisonLink& link) {
   const Kind a = kind(left), b = kind(link.operand);
   if (a.is_index_like() && b.is_index_like()) {
-    const ExprPtr first = lower_index(left), second = lower_index(link.operand);
+    const ExprPtr first = lower_index(left, ElementType::i64), second = lower_index(link.operand, ElementType::i64);
     return first && second ? make_expr(ElementType::boolean, Binary{link.op, first, second}) : nullptr;
   }
   if (a.is_typed() && b.is_typed() && a.type != b.type) {

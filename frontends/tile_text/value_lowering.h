@@ -36,8 +36,8 @@ class ValueLowering {
   ExprPtr lower_literal(const syntax::ExpressionPtr& expression, std::uint64_t value, bool negative, ElementType type);
   ExprPtr lower_real(const syntax::ExpressionPtr& expression, double value, ElementType type);
   static ExprPtr convert(const ExprPtr& value, ElementType type);
-  /// An i64 literal or index value.
-  ExprPtr lower_index(const syntax::ExpressionPtr& expression);
+  /// An expression of iterators and sizes as a value of an integer type: exact, then wrapped.
+  ExprPtr lower_index(const syntax::ExpressionPtr& expression, ElementType type);
   ExprPtr lower_access(const syntax::ExpressionPtr& expression, const syntax::ExpressionPtr& base);
   ExprPtr lower_unary(const syntax::ExpressionPtr& expression, const syntax::Unary& unary, ElementType type);
   ExprPtr lower_binary(const syntax::Binary& binary, ElementType type);

@@ -240,6 +240,16 @@ TEST_F(Lowering, IndexValues) {
   expect_value(p.statement("C").indices[0], "[N] -> { C[i] -> [(2i + 1)] }");
 }
 
+TEST_F(Lowering, IndexValuesInConditionals) {
+  const Program p = lower(
+      "def f(A: i32[N], B: out[i32[N]]):\n"
+      "    for i in range(N):\n"
+      "        B[i] = A[i] + (i if i > 3 else N - i)\n"
+      "        B[i] = A[i] if (i if A[i] > 0 else 3) < 2 else i32(i) * i32(N)\n");
+  EXPECT_EQ(body(p, "B"), "(r0 + (i32(i64(x0)) if (i64(x0) > i64(3)) else i32(i64(x1))))");
+  EXPECT_EQ(body(p, "B_2"), "(r0 if ((i64(x0) if (r0 > i32(0)) else i64(3)) < i64(2)) else (i32(i64(x0)) * i32(i64(x1))))");
+}
+
 TEST_F(Lowering, LiteralsTakeTheTypeOfTheirContext) {
   const Program p = lower(
       "def f(A: f32[N], K: u64[N], H: f16[N], B: out[f32[N]], L: out[u64[N]], G: out[f16[N]], P: out[bool[N]]):\n"
