@@ -198,10 +198,8 @@ class ValueChecker {
   Outcome check_direct(const Slot& slot) const {
     const isl::map wrong = slot.point->element.intersect_domain(slot.intended.domain()).subtract(slot.intended);
     if (wrong.is_empty()) return {};
-    const Witness witness = sample(execution_, wrong);
-    const isl::map wanted = slot.intended.intersect_domain(wrong.domain());
     return Refutation{slot_name(slot) + ": another element than the program's",
-                      witness.text() + " instead of " + sample(execution_, wanted).text(), slot.access->where};
+                      difference(execution_, wrong.to_union_map(), slot.intended.to_union_map()), slot.access->where};
   }
 
   // ---- through copies
@@ -282,9 +280,7 @@ class ValueChecker {
     if (actual.is_subset(intended)) return {};
     const isl::union_map wrong = to_instances(actual).subtract(to_instances(intended));
     if (wrong.is_empty()) return {};
-    const isl::union_map wanted = to_instances(intended).intersect_domain(wrong.domain());
-    return Refutation{what + ": the value comes from elsewhere",
-                      sample(execution_, wrong).text() + " instead of " + sample(execution_, wanted).text(), where};
+    return Refutation{what + ": the value comes from elsewhere", difference(execution_, wrong, to_instances(intended)), where};
   }
 
   Outcome check_slot(std::size_t index, const Slot& slot) {

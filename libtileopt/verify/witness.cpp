@@ -98,9 +98,29 @@ std::string parameter_values(const isl::set& point) {
 
 std::string Witness::text() const { return (sizes.empty() ? "" : sizes + ": ") + join(parts, " | "); }
 
-Witness sample(const Execution& execution, const isl::set& set) {
+namespace {
+isl::set sample_set(const Execution& execution, const isl::set& set) {
   const isl::set within = set.intersect_params(execution.context);
-  const isl::set point = isl::manage(isl_set_from_point(isl_set_sample_point(within.copy())));
+  return isl::manage(isl_set_from_point(isl_set_sample_point(within.copy())));
+}
+
+/// One point of a non-empty set, sizes fixed: { X[x] }.
+isl::union_set one_point(const Execution& execution, const isl::union_set& set) {
+  for (const isl::set& piece : poly::sorted_sets(set))
+    if (!piece.is_empty()) return sample_set(execution, piece).to_union_set();
+  return set;
+}
+}  // namespace
+
+std::string difference(const Execution& execution, const isl::union_map& wrong, const isl::union_map& wanted) {
+  const isl::union_set reader = one_point(execution, wrong.domain());
+  const Witness have = sample(execution, wrong.intersect_domain(reader));
+  const Witness want = sample(execution, wanted.intersect_domain(reader));
+  return have.text() + " instead of " + (want.parts.empty() ? "nothing" : want.parts.back());
+}
+
+Witness sample(const Execution& execution, const isl::set& set) {
+  const isl::set point = sample_set(execution, set);
   Witness witness;
   witness.sizes = parameter_values(point);
   Describer(execution).add(point, witness.parts);

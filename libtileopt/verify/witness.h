@@ -23,6 +23,9 @@ Witness sample(const Execution& execution, const isl::map& map);
 Witness sample(const Execution& execution, const isl::union_set& set);
 Witness sample(const Execution& execution, const isl::union_map& map);
 
+/// "<sizes>: R | what is | instead of | what should be", about one reader R whose entries in the two relations differ.
+std::string difference(const Execution& execution, const isl::union_map& wrong, const isl::union_map& wanted);
+
 /// Tuple name that stands for the value an element of `tensor` has when the first kernel starts.
 std::string initial_name(const std::string& tensor);
 /// Tuple name of the zero that a copy writes beyond the data.
