@@ -13,15 +13,17 @@ isl::id make_id(isl::ctx ctx, const std::string& name) { return isl::manage(isl_
 
 std::string dimensions_text(std::size_t count) { return std::to_string(count) + (count == 1 ? " dimension" : " dimensions"); }
 
-bool check_arity(Scope& scope, const TensorSymbol& symbol, const ExpressionPtr& expression, const std::vector<ExpressionPtr>& indices) {
+bool check_arity(Scope& scope, const TensorSymbol& symbol, const ExpressionPtr& expression,
+                 const std::vector<ExpressionPtr>& indices) {
   if (indices.size() == symbol.rank()) return true;
   std::string extents;
   for (const std::string& extent : symbol.extent_text) extents += (extents.empty() ? "" : ", ") + extent;
   const std::string shape = symbol.rank() == 0 ? "" : " (" + extents + ")";
-  scope.diagnostics().add(ErrorCode::shape_mismatch, expression->where,
-                          "`" + symbol.source_name + "` has " + dimensions_text(symbol.rank()) + shape + ", but " +
-                              std::to_string(indices.size()) + (indices.size() == 1 ? " subscript is given" : " subscripts are given"),
-                          symbol.rank() == 0 ? "write `" + symbol.source_name + "` without subscripts" : "give one subscript per dimension");
+  scope.diagnostics().add(
+      ErrorCode::shape_mismatch, expression->where,
+      "`" + symbol.source_name + "` has " + dimensions_text(symbol.rank()) + shape + ", but " + std::to_string(indices.size()) +
+          (indices.size() == 1 ? " subscript is given" : " subscripts are given"),
+      symbol.rank() == 0 ? "write `" + symbol.source_name + "` without subscripts" : "give one subscript per dimension");
   return false;
 }
 
@@ -32,14 +34,17 @@ Subscripts leading_subscripts(const Nest& nest, const TensorSymbol& symbol) {
   const isl::space space = nest.domain.space();
   for (std::size_t i = 0; i < symbol.shifts.size(); ++i) {
     isl_local_space* local = isl_local_space_from_space(space.copy());
-    const isl::pw_aff iterator = isl::manage(isl_pw_aff_from_aff(isl_aff_var_on_domain(local, isl_dim_set, static_cast<unsigned>(i))));
-    const bool shifted = isl_pw_aff_plain_is_equal(symbol.shifts[i].get(), symbol.shifts[i].sub(symbol.shifts[i]).get()) != isl_bool_true;
+    const isl::pw_aff iterator =
+        isl::manage(isl_pw_aff_from_aff(isl_aff_var_on_domain(local, isl_dim_set, static_cast<unsigned>(i))));
+    const bool shifted =
+        isl_pw_aff_plain_is_equal(symbol.shifts[i].get(), symbol.shifts[i].sub(symbol.shifts[i]).get()) != isl_bool_true;
     result.values.push_back(shifted ? iterator.sub(lift(symbol.shifts[i], space)) : iterator);
   }
   return result;
 }
 
-std::optional<Subscripts> read_subscripts(Scope& scope, const Nest& nest, const TensorSymbol& symbol, const ExpressionPtr& expression) {
+std::optional<Subscripts> read_subscripts(Scope& scope, const Nest& nest, const TensorSymbol& symbol,
+                                          const ExpressionPtr& expression) {
   std::vector<ExpressionPtr> indices;
   if (const auto* subscript = syntax::as<syntax::Subscript>(expression)) indices = subscript->indices;
   AffineReader reader(scope, nest.iterators, nest.domain.space(), AffineRole::subscript);
@@ -58,8 +63,8 @@ std::optional<Subscripts> read_subscripts(Scope& scope, const Nest& nest, const 
   return result;
 }
 
-isl::pw_multi_aff access_relation(const Scope& scope, const Nest& nest, const TensorSymbol& symbol, const Subscripts& subscripts,
-                                  const std::string& statement) {
+isl::pw_multi_aff access_relation(const Scope& scope, const Nest& nest, const TensorSymbol& symbol,
+                                  const Subscripts& subscripts, const std::string& statement) {
   const auto rank = static_cast<unsigned>(subscripts.values.size());
   isl_space* space = isl_space_from_domain(nest.domain.space().release());
   space = isl_space_add_dims(space, isl_dim_out, rank);

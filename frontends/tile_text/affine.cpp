@@ -21,8 +21,10 @@ std::optional<long> fold_binary(const syntax::Binary& binary) {
   if (!left || !right) return std::nullopt;
   const double a = static_cast<double>(*left), b = static_cast<double>(*right);
   switch (binary.op) {
-    case BinaryOp::add: return within_limit(a + b, *left + *right);
-    case BinaryOp::sub: return within_limit(a - b, *left - *right);
+    case BinaryOp::add:
+      return within_limit(a + b, *left + *right);
+    case BinaryOp::sub:
+      return within_limit(a - b, *left - *right);
     case BinaryOp::mul:
       if (std::fabs(a * b) > largest_coefficient) return std::nullopt;
       return *left * *right;
@@ -32,7 +34,8 @@ std::optional<long> fold_binary(const syntax::Binary& binary) {
     case BinaryOp::modulo:
       if (*right <= 0) return std::nullopt;
       return (*left % *right + *right) % *right;
-    default: return std::nullopt;
+    default:
+      return std::nullopt;
   }
 }
 
@@ -58,12 +61,18 @@ std::optional<long> fold_constant(const ExpressionPtr& expression) {
 
 std::string AffineReader::role() const {
   switch (role_) {
-    case AffineRole::extent: return "an extent";
-    case AffineRole::loop_bound: return "a loop bound";
-    case AffineRole::subscript: return "a subscript";
-    case AffineRole::condition: return "a condition";
-    case AffineRole::assumption: return "an assumption";
-    case AffineRole::index_value: return "an index value";
+    case AffineRole::extent:
+      return "an extent";
+    case AffineRole::loop_bound:
+      return "a loop bound";
+    case AffineRole::subscript:
+      return "a subscript";
+    case AffineRole::condition:
+      return "a condition";
+    case AffineRole::assumption:
+      return "an assumption";
+    case AffineRole::index_value:
+      return "an index value";
   }
   return "an index";
 }
@@ -100,7 +109,8 @@ std::optional<AffineReader::Value> AffineReader::read(const ExpressionPtr& expre
   const Position where = expression->where;
   if (const auto* literal = syntax::as<syntax::IntegerLiteral>(expression)) {
     const auto magnitude = static_cast<double>(literal->value);
-    if (magnitude > largest_coefficient) return reject(ErrorCode::not_affine, where, "a number beyond 10^12 in " + role(), "use smaller constants");
+    if (magnitude > largest_coefficient)
+      return reject(ErrorCode::not_affine, where, "a number beyond 10^12 in " + role(), "use smaller constants");
     return Value{constant(static_cast<long>(literal->value)), magnitude};
   }
   if (const auto* name = syntax::as<syntax::Name>(expression)) return read_name(expression, name->name);
@@ -117,25 +127,29 @@ std::optional<AffineReader::Value> AffineReader::read(const ExpressionPtr& expre
       scope_.report_unknown(base->name, where, iterators_);
       return std::nullopt;
     }
-    return reject(ErrorCode::unsupported, where, text(expression) + " is read from memory, which " + role() + " cannot depend on yet",
+    return reject(ErrorCode::unsupported, where,
+                  text(expression) + " is read from memory, which " + role() + " cannot depend on yet",
                   "use iterators, sizes and constants only");
   }
   if (syntax::as<syntax::Slice>(expression))
     return reject(ErrorCode::unsupported, where, "slices are not supported", "write one subscript per dimension");
   if (syntax::as<syntax::RealLiteral>(expression) || syntax::as<syntax::StringLiteral>(expression) ||
       syntax::as<syntax::BoolLiteral>(expression) || syntax::as<syntax::NoneLiteral>(expression))
-    return reject(ErrorCode::type_mismatch, where, text(expression) + " is no integer, which " + role() + " must be", "write an integer");
+    return reject(ErrorCode::type_mismatch, where, text(expression) + " is no integer, which " + role() + " must be",
+                  "write an integer");
   return reject(ErrorCode::not_affine, where, text(expression) + " is not affine, which " + role() + " must be",
                 "use sums of iterators and sizes, products with constants, and `//` or `%` by a positive constant");
 }
 
 std::optional<AffineReader::Value> AffineReader::read_name(const ExpressionPtr& expression, const std::string& name) {
-  if (const auto position = find_iterator(iterators_, name)) return Value{isl::pw_aff(variable(space_, isl_dim_set, *position)), 1};
+  if (const auto position = find_iterator(iterators_, name))
+    return Value{isl::pw_aff(variable(space_, isl_dim_set, *position)), 1};
   const std::vector<std::string>& sizes = scope_.sizes();
   for (std::size_t i = 0; i < sizes.size(); ++i)
     if (sizes[i] == name) return Value{isl::pw_aff(variable(space_, isl_dim_param, i)), 1};
   if (scope_.find_tensor(name) != nullptr)
-    return reject(ErrorCode::unsupported, expression->where, "`" + name + "` is read from memory, which " + role() + " cannot depend on yet",
+    return reject(ErrorCode::unsupported, expression->where,
+                  "`" + name + "` is read from memory, which " + role() + " cannot depend on yet",
                   "declare it as a size (`" + name + ": size`), or use iterators, sizes and constants only");
   scope_.report_unknown(name, expression->where, iterators_);
   return std::nullopt;
@@ -163,9 +177,11 @@ std::optional<AffineReader::Value> AffineReader::read_product(const ExpressionPt
   if (!operand) return std::nullopt;
   if (!factor) {
     if (!read(binary.right)) return std::nullopt;
-    return reject(ErrorCode::not_affine, expression->where, text(expression) + " multiplies two values that vary; " + role() + " must be affine",
-                  role_ == AffineRole::index_value ? "cast each factor, e.g. `i32(i) * i32(j)`"
-                                                   : "multiply by constants only; keep arrays multi-dimensional (A[i, j] rather than A[i * N + j])");
+    return reject(ErrorCode::not_affine, expression->where,
+                  text(expression) + " multiplies two values that vary; " + role() + " must be affine",
+                  role_ == AffineRole::index_value
+                      ? "cast each factor, e.g. `i32(i) * i32(j)`"
+                      : "multiply by constants only; keep arrays multi-dimensional (A[i, j] rather than A[i * N + j])");
   }
   const double magnitude = operand->magnitude * std::fabs(static_cast<double>(*factor));
   if (magnitude > largest_coefficient) return check_magnitude({operand->function, magnitude}, expression->where);
@@ -177,7 +193,8 @@ std::optional<AffineReader::Value> AffineReader::read_division(const ExpressionP
   const std::optional<long> divisor = fold_constant(binary.right);
   if (!divisor) {
     if (!read(binary.right) || !operand) return std::nullopt;
-    return reject(ErrorCode::unsupported, expression->where, text(expression) + " divides by a value that is no constant, which " + role() + " cannot do yet",
+    return reject(ErrorCode::unsupported, expression->where,
+                  text(expression) + " divides by a value that is no constant, which " + role() + " cannot do yet",
                   "divide by a positive constant");
   }
   if (*divisor <= 0)
@@ -185,7 +202,8 @@ std::optional<AffineReader::Value> AffineReader::read_division(const ExpressionP
                   "`" + op_name(binary.op) + "` by " + std::to_string(*divisor), "divide by a positive constant");
   if (!operand) return std::nullopt;
   if (binary.op == BinaryOp::floor_div) return Value{operand->function.scale_down(*divisor).floor(), operand->magnitude + 1};
-  return check_magnitude({operand->function.mod(*divisor), operand->magnitude + static_cast<double>(*divisor)}, expression->where);
+  return check_magnitude({operand->function.mod(*divisor), operand->magnitude + static_cast<double>(*divisor)},
+                         expression->where);
 }
 
 std::optional<AffineReader::Value> AffineReader::read_call(const ExpressionPtr& expression, const syntax::Call& call) {
@@ -221,7 +239,8 @@ std::optional<isl::set> AffineReader::condition(const ExpressionPtr& expression)
   }
   const auto* binary = syntax::as<syntax::Binary>(expression);
   if (binary == nullptr || (binary->op != BinaryOp::logical_and && binary->op != BinaryOp::logical_or))
-    return reject(ErrorCode::type_mismatch, expression->where, text(expression) + " is no condition", "compare values, e.g. `i < N`");
+    return reject(ErrorCode::type_mismatch, expression->where, text(expression) + " is no condition",
+                  "compare values, e.g. `i < N`");
   std::optional<isl::set> left = condition(binary->left), right = condition(binary->right);
   if (!left || !right) return std::nullopt;
   return binary->op == BinaryOp::logical_and ? left->intersect(*right) : left->unite(*right).coalesce();
@@ -236,12 +255,18 @@ std::optional<isl::set> AffineReader::read_comparison(const syntax::Comparison& 
     failed = failed || !right;
     if (failed) continue;
     isl::set holds;
-    if (link.op == BinaryOp::lt) holds = left->lt_set(*right);
-    else if (link.op == BinaryOp::le) holds = left->le_set(*right);
-    else if (link.op == BinaryOp::gt) holds = left->gt_set(*right);
-    else if (link.op == BinaryOp::ge) holds = left->ge_set(*right);
-    else if (link.op == BinaryOp::eq) holds = left->eq_set(*right);
-    else holds = left->ne_set(*right);
+    if (link.op == BinaryOp::lt)
+      holds = left->lt_set(*right);
+    else if (link.op == BinaryOp::le)
+      holds = left->le_set(*right);
+    else if (link.op == BinaryOp::gt)
+      holds = left->gt_set(*right);
+    else if (link.op == BinaryOp::ge)
+      holds = left->ge_set(*right);
+    else if (link.op == BinaryOp::eq)
+      holds = left->eq_set(*right);
+    else
+      holds = left->ne_set(*right);
     all = all ? all->intersect(holds) : holds;
     left = right;
   }
@@ -256,10 +281,14 @@ void add_term(std::string& text, const isl::val& coefficient, const std::string&
   const bool negative = coefficient.is_neg();
   const isl::val size = coefficient.abs();
   std::string term = name;
-  if (name.empty()) term = poly::to_text(size);
-  else if (!size.is_one()) term = poly::to_text(size) + " * " + name;
-  if (text.empty()) text = (negative ? "-" : "") + term;
-  else text += (negative ? " - " : " + ") + term;
+  if (name.empty())
+    term = poly::to_text(size);
+  else if (!size.is_one())
+    term = poly::to_text(size) + " * " + name;
+  if (text.empty())
+    text = (negative ? "-" : "") + term;
+  else
+    text += (negative ? " - " : " + ") + term;
 }
 
 }  // namespace
@@ -274,7 +303,8 @@ std::string affine_text(const isl::pw_aff& function, const std::vector<Iterator>
     add_term(text, isl::manage(isl_aff_get_coefficient_val(affine.get(), isl_dim_param, i)),
              isl_aff_get_dim_name(affine.get(), isl_dim_param, static_cast<unsigned>(i)));
   for (int i = 0; i < dims; ++i)
-    add_term(text, isl::manage(isl_aff_get_coefficient_val(affine.get(), isl_dim_in, i)), iterators[static_cast<std::size_t>(i)].name);
+    add_term(text, isl::manage(isl_aff_get_coefficient_val(affine.get(), isl_dim_in, i)),
+             iterators[static_cast<std::size_t>(i)].name);
   add_term(text, isl::manage(isl_aff_get_constant_val(affine.get())), "");
   return text.empty() ? "0" : text;
 }

@@ -27,8 +27,8 @@ class AffineReader {
   /// Over sizes alone.
   AffineReader(Scope& scope, AffineRole role) : AffineReader(scope, no_iterators(), scope.params_space(), role) {}
 
-  std::optional<isl::pw_aff> value(const syntax::ExpressionPtr& expression);  ///< { space -> [(value)] }
-  std::optional<isl::set> condition(const syntax::ExpressionPtr& expression); ///< where it holds
+  std::optional<isl::pw_aff> value(const syntax::ExpressionPtr& expression);   ///< { space -> [(value)] }
+  std::optional<isl::set> condition(const syntax::ExpressionPtr& expression);  ///< where it holds
   isl::pw_aff constant(long value) const;
 
  private:

@@ -83,7 +83,8 @@ class BlockLowering {
     const std::size_t before = scope_.diagnostics().count();
     ValueLowering(lowering_, nest, "condition", "condition").lower(condition, ElementType::boolean);
     if (scope_.diagnostics().count() == before && nest.known)
-      report(ErrorCode::unsupported, condition->where, "the condition `" + print(condition) + "` depends on data, which `if` statements cannot yet",
+      report(ErrorCode::unsupported, condition->where,
+             "the condition `" + print(condition) + "` depends on data, which `if` statements cannot yet",
              "write `value if condition else other` in the assignment");
     Nest unknown = nest;
     unknown.known = false;
@@ -95,7 +96,8 @@ class BlockLowering {
     const auto* subscript = syntax::as<syntax::Subscript>(target);
     const auto* name = syntax::as<syntax::Name>(subscript ? subscript->base : target);
     if (name == nullptr) {
-      report(ErrorCode::invalid_write, target->where, "`" + print(target) + "` cannot be assigned to", "assign to a tensor or one of its elements");
+      report(ErrorCode::invalid_write, target->where, "`" + print(target) + "` cannot be assigned to",
+             "assign to a tensor or one of its elements");
       return nullptr;
     }
     const TensorSymbol* symbol = scope_.find_tensor(name->name);
@@ -106,9 +108,11 @@ class BlockLowering {
       return symbol;
     }
     if (find_iterator(nest.iterators, name->name) || scope_.is_size(name->name))
-      report(ErrorCode::invalid_write, target->where, "`" + name->name + "` is an index and cannot be written", "assign to a tensor or a local");
+      report(ErrorCode::invalid_write, target->where, "`" + name->name + "` is an index and cannot be written",
+             "assign to a tensor or a local");
     else if (subscript == nullptr)
-      report(ErrorCode::unknown_name, target->where, "nothing here is called `" + name->name + "`", "declare it with its type: `" + name->name + ": f32 = ...`");
+      report(ErrorCode::unknown_name, target->where, "nothing here is called `" + name->name + "`",
+             "declare it with its type: `" + name->name + ": f32 = ...`");
     else
       scope_.report_unknown(name->name, target->where, nest.iterators);
     return nullptr;
@@ -130,11 +134,12 @@ class BlockLowering {
     for (const Iterator& iterator : nest.iterators) names.push_back(iterator.source_name);
     const Kind kind = lowering_.kinds.of(value, names);
     const ElementType type = kind.is_typed() ? kind.type : ElementType::f64;
-    if (kind.tag == KindTag::typed || kind.tag == KindTag::invalid) ValueLowering(lowering_, nest, "orphan", "orphan").lower(value, type);
+    if (kind.tag == KindTag::typed || kind.tag == KindTag::invalid)
+      ValueLowering(lowering_, nest, "orphan", "orphan").lower(value, type);
   }
 
-  void lower_write(const TensorSymbol& symbol, const std::optional<Subscripts>& subscripts, const syntax::Assign& assign, const Nest& nest,
-                   std::vector<Tree::Branch>& out) {
+  void lower_write(const TensorSymbol& symbol, const std::optional<Subscripts>& subscripts, const syntax::Assign& assign,
+                   const Nest& nest, std::vector<Tree::Branch>& out) {
     if (!subscripts) lowering_.statements.add_unknown_write(symbol.tensor.name);
     const WholeReduction reduction = as_reduction(assign.value);
     if (reduction.generator != nullptr && accumulates_directly(symbol, assign, reduction)) {
@@ -152,18 +157,20 @@ class BlockLowering {
     for (const ExpressionPtr& argument : syntax::as<syntax::Call>(assign.value)->arguments)
       if (syntax::mentions(argument, symbol.source_name)) return false;
     if (!assign.op) return true;
-    const bool same = (*assign.op == BinaryOp::add && reduction.combine == Combine::sum) || (*assign.op == BinaryOp::mul && reduction.combine == Combine::prod);
+    const bool same = (*assign.op == BinaryOp::add && reduction.combine == Combine::sum) ||
+                      (*assign.op == BinaryOp::mul && reduction.combine == Combine::prod);
     return same && (lowering_.numerics.reassociate || !is_float(symbol.tensor.type));
   }
 
-  void lower_plain(const TensorSymbol& symbol, const std::optional<Subscripts>& subscripts, const syntax::Assign& assign, const Nest& nest,
-                   std::vector<Tree::Branch>& out) {
+  void lower_plain(const TensorSymbol& symbol, const std::optional<Subscripts>& subscripts, const syntax::Assign& assign,
+                   const Nest& nest, std::vector<Tree::Branch>& out) {
     const std::string name = scope_.names().statement(symbol.tensor.name);
     const std::optional<Combine> combine = assign.op ? combine_of(*assign.op) : std::nullopt;
     ValueLowering value(lowering_, nest, name, symbol.source_name);
     ExprPtr body = value.lower(assign.op && !combine ? combined_value(assign) : assign.value, symbol.tensor.type);
     if (assign.op && symbol.tensor.type == ElementType::boolean && combine) {
-      report(ErrorCode::type_mismatch, assign.op_where, "`" + op_name(*assign.op) + "=` is not defined for bool", "use `and`, `or` and `not`");
+      report(ErrorCode::type_mismatch, assign.op_where, "`" + op_name(*assign.op) + "=` is not defined for bool",
+             "use `and`, `or` and `not`");
       body = nullptr;
     }
     if (body && assign.op == BinaryOp::sub) body = make_expr(symbol.tensor.type, Unary{UnaryOp::negate, body});
@@ -180,10 +187,12 @@ class BlockLowering {
 
   /// `x op= e` as `x op e`, for operators that are no combine.
   static ExpressionPtr combined_value(const syntax::Assign& assign) {
-    return syntax::make_expression(assign.target->where, syntax::Binary{*assign.op, assign.op_where, assign.target, assign.value});
+    return syntax::make_expression(assign.target->where,
+                                   syntax::Binary{*assign.op, assign.op_where, assign.target, assign.value});
   }
 
-  void lower_declare(const syntax::Statement& statement, const syntax::Declare& declare, const Nest& nest, std::vector<Tree::Branch>& out) {
+  void lower_declare(const syntax::Statement& statement, const syntax::Declare& declare, const Nest& nest,
+                     std::vector<Tree::Branch>& out) {
     TensorSymbol symbol;
     symbol.source_name = declare.name;
     symbol.where = statement.where;
@@ -201,7 +210,8 @@ class BlockLowering {
     }
     expand_over(scope_, nest, symbol);
     if (declare.value && symbol.rank() > 0) {
-      report(ErrorCode::unsupported, declare.value->where, "arrays cannot have an initial value", "assign to its elements in a loop");
+      report(ErrorCode::unsupported, declare.value->where, "arrays cannot have an initial value",
+             "assign to its elements in a loop");
       check_orphan(declare.value, nest);
     }
     const TensorSymbol& declared = scope_.declare(std::move(symbol));
@@ -217,7 +227,8 @@ class BlockLowering {
   bool extents_fit(const std::vector<isl::pw_aff>& extents, const WrittenType& type) {
     for (std::size_t i = 0; i < extents.size(); ++i) {
       if (scope_.context().is_subset(extents[i].ge_set(extents[i].sub(extents[i])))) continue;
-      report(ErrorCode::shape_mismatch, type.extents[i]->where, "the extent " + print(type.extents[i]) + " can be negative for sizes that are allowed",
+      report(ErrorCode::shape_mismatch, type.extents[i]->where,
+             "the extent " + print(type.extents[i]) + " can be negative for sizes that are allowed",
              "correct the extent or the assumptions");
       return false;
     }
@@ -230,14 +241,18 @@ class BlockLowering {
     const syntax::Position where = evaluate.expression->where;
     if (is_assume(evaluate.expression)) {
       if (!nest.iterators.empty() || nesting_depth_of_blocks() > 0)
-        report(ErrorCode::unsupported, where, "`assume` inside a loop or an `if`", "state facts about sizes at the top level of the function");
+        report(ErrorCode::unsupported, where, "`assume` inside a loop or an `if`",
+               "state facts about sizes at the top level of the function");
       return;
     }
-    if (is_planned(name)) return report(ErrorCode::unsupported, where, "`" + name + "` is not supported yet", "remove the line");
-    static const std::vector<std::string> primitives = {"tile", "order", "promote", "pipeline", "parallel", "vectorize", "unroll", "atom", "schedule", "fuse"};
+    if (is_planned(name))
+      return report(ErrorCode::unsupported, where, "`" + name + "` is not supported yet", "remove the line");
+    static const std::vector<std::string> primitives = {"tile",      "order",  "promote", "pipeline", "parallel",
+                                                        "vectorize", "unroll", "atom",    "schedule", "fuse"};
     for (const std::string& primitive : primitives)
       if (primitive == name)
-        return report(ErrorCode::syntax, where, "`" + name + "` belongs in a schedule", "write it in a function under `@schedule(program)`");
+        return report(ErrorCode::syntax, where, "`" + name + "` belongs in a schedule",
+                      "write it in a function under `@schedule(program)`");
     report(ErrorCode::syntax, where, "an expression alone does nothing", "assign its value, or remove the line");
   }
 

@@ -50,21 +50,26 @@ class BoundsReport {
     const bool below = !outside.intersect(value.lt_set(limit.sub(limit))).is_empty();
     const std::optional<long> excess = largest(domain_, value.sub(limit));
     if (below && !outside.intersect(value.ge_set(limit)).is_empty())
-      return add(ErrorCode::out_of_bounds, dimension, subscript + " leaves " + place(dimension) + " on both sides", narrow_hint(dimension, false, std::nullopt), witness);
+      return add(ErrorCode::out_of_bounds, dimension, subscript + " leaves " + place(dimension) + " on both sides",
+                 narrow_hint(dimension, false, std::nullopt), witness);
     if (below) {
       const std::optional<long> deficit = largest(domain_, value.neg());
-      return add(ErrorCode::out_of_bounds, dimension, subscript + " can be negative in " + place(dimension), narrow_hint(dimension, true, deficit), witness);
+      return add(ErrorCode::out_of_bounds, dimension, subscript + " can be negative in " + place(dimension),
+                 narrow_hint(dimension, true, deficit), witness);
     }
     if (excess) {
       const std::optional<long> count = *excess + 1;
-      return add(ErrorCode::out_of_bounds, dimension, subscript + " leaves " + place(dimension), narrow_hint(dimension, false, count), witness);
+      return add(ErrorCode::out_of_bounds, dimension, subscript + " leaves " + place(dimension),
+                 narrow_hint(dimension, false, count), witness);
     }
     const std::string exchange = find_exchange(dimension);
     const bool bare = syntax::as<syntax::Name>(indices_[dimension]) != nullptr;
     const std::string message = subscript + range_text(value) + " leaves " + place(dimension);
-    const std::string hint = exchange.empty() ? "loop over the array's own extent, or state how the sizes relate with assume(...)"
-                                              : "the subscripts look swapped: write `" + exchange + "`";
-    add(bare ? ErrorCode::shape_mismatch : ErrorCode::out_of_bounds, dimension, message + (bare ? ": the sizes do not agree" : ""), hint, witness);
+    const std::string hint = exchange.empty()
+                                 ? "loop over the array's own extent, or state how the sizes relate with assume(...)"
+                                 : "the subscripts look swapped: write `" + exchange + "`";
+    add(bare ? ErrorCode::shape_mismatch : ErrorCode::out_of_bounds, dimension,
+        message + (bare ? ": the sizes do not agree" : ""), hint, witness);
   }
 
  private:
@@ -73,7 +78,8 @@ class BoundsReport {
     const std::string& text = symbol_.extent_text[dimension];
     return "dimension " + std::to_string(dimension) + " of `" + symbol_.source_name + "`, whose extent is " + text;
   }
-  void add(ErrorCode code, std::size_t dimension, const std::string& message, const std::string& hint, const std::string& witness) {
+  void add(ErrorCode code, std::size_t dimension, const std::string& message, const std::string& hint,
+           const std::string& witness) {
     scope_.diagnostics().add(code, indices_[dimension]->where, message, hint, witness);
   }
 
@@ -108,7 +114,8 @@ class BoundsReport {
     const std::vector<std::size_t> involved = iterators_of(values_[dimension], nest_.iterators.size());
     if (involved.empty()) {
       const std::string index = print(indices_[dimension]);
-      return "say which sizes are allowed: `assume(" + index + (below ? " >= 0" : " < " + symbol_.extent_text[dimension]) + ")`";
+      return "say which sizes are allowed: `assume(" + index + (below ? " >= 0" : " < " + symbol_.extent_text[dimension]) +
+             ")`";
     }
     if (!count || affine.is_null() || isl_aff_dim(affine.get(), isl_dim_div) != 0)
       return "narrow the loops or the condition around it, or add an assume(...) on the sizes";
@@ -117,7 +124,8 @@ class BoundsReport {
     const Iterator& iterator = nest_.iterators[last];
     if (below) {
       if (!factor.is_one()) return "make the subscript start at 0, or narrow the loops around it";
-      return "start `" + iterator.source_name + "` " + std::to_string(*count) + " later, or add " + std::to_string(*count) + " to the subscript";
+      return "start `" + iterator.source_name + "` " + std::to_string(*count) + " later, or add " + std::to_string(*count) +
+             " to the subscript";
     }
     std::string hint;
     if (factor.is_one() && iterator.upper && isl_pw_aff_isa_aff(iterator.upper->get()) == isl_bool_true) {
@@ -152,13 +160,16 @@ bool check_bounds(Scope& scope, const Nest& nest, const TensorSymbol& symbol, co
   return true;
 }
 
-std::string witness_text(const isl::set& points, const std::vector<Iterator>& iterators, const std::vector<std::size_t>& solve) {
+std::string witness_text(const isl::set& points, const std::vector<Iterator>& iterators,
+                         const std::vector<std::size_t>& solve) {
   if (points.is_empty()) return "";
   std::string solved;
   for (const std::size_t i : solve) {
     const isl::pw_aff least = isl::manage(isl_set_dim_min(points.copy(), static_cast<int>(i)));
     const isl::pw_aff most = isl::manage(isl_set_dim_max(points.copy(), static_cast<int>(i)));
-    if (least.is_null() || isl_pw_aff_is_equal(least.get(), most.get()) != isl_bool_true || isl_pw_aff_n_piece(least.get()) != 1) continue;
+    if (least.is_null() || isl_pw_aff_is_equal(least.get(), most.get()) != isl_bool_true ||
+        isl_pw_aff_n_piece(least.get()) != 1)
+      continue;
     const isl::pw_aff total = isl::manage(isl_pw_aff_gist(least.copy(), least.domain().release()));
     solved += (solved.empty() ? "" : ", ") + iterators[i].name + " = " + affine_text(total, {});
   }
@@ -175,7 +186,8 @@ std::string witness_text(const isl::set& points, const std::vector<Iterator>& it
   const std::string sizes = listed(isl_dim_param, isl_set_dim(one.get(), isl_dim_param), [&](unsigned i) {
     return std::string(isl_set_get_dim_name(points.get(), isl_dim_param, i));
   });
-  const std::string values = listed(isl_dim_set, isl_set_dim(one.get(), isl_dim_set), [&](unsigned i) { return iterators[i].name; });
+  const std::string values =
+      listed(isl_dim_set, isl_set_dim(one.get(), isl_dim_set), [&](unsigned i) { return iterators[i].name; });
   std::string text = solved;
   if (!solved.empty() && !(sizes.empty() && values.empty())) text += "; for example ";
   text += sizes;

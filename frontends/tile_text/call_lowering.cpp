@@ -11,8 +11,10 @@ using syntax::Position;
 namespace {
 
 std::vector<std::string> callable_names() {
-  std::vector<std::string> names = {"sum", "prod", "min", "max", "exp", "exp2", "log", "sqrt", "rsqrt", "tanh", "erf", "abs", "floor", "ceil", "round"};
-  for (const char* type : {"f64", "f32", "f16", "bf16", "i64", "i32", "i16", "i8", "u64", "u32", "u16", "u8"}) names.push_back(type);
+  std::vector<std::string> names = {"sum",   "prod", "min", "max", "exp",   "exp2", "log",  "sqrt",
+                                    "rsqrt", "tanh", "erf", "abs", "floor", "ceil", "round"};
+  for (const char* type : {"f64", "f32", "f16", "bf16", "i64", "i32", "i16", "i8", "u64", "u32", "u16", "u8"})
+    names.push_back(type);
   return names;
 }
 
@@ -26,53 +28,68 @@ ExprPtr ValueLowering::lower_call(const ExpressionPtr& expression, const syntax:
   const std::optional<Function> function = find_function(name);
   if (!combine && !cast && !function) return reject_call(expression, call);
   if (!call.keywords.empty())
-    return reject(ErrorCode::type_mismatch, call.keywords.front().where, "`" + name + "` takes no keyword arguments", "remove it");
+    return reject(ErrorCode::type_mismatch, call.keywords.front().where, "`" + name + "` takes no keyword arguments",
+                  "remove it");
   if (generator && !combine)
-    return reject(ErrorCode::type_mismatch, expression->where, "`" + name + "` is no reduction", "use sum, prod, min or max over `for ... in ...`");
+    return reject(ErrorCode::type_mismatch, expression->where, "`" + name + "` is no reduction",
+                  "use sum, prod, min or max over `for ... in ...`");
   if (cast) return lower_cast(expression, call, type);
   if (function) return lower_function(expression, call, *function, type);
   if (generator) return lower_reduction(expression, call, *combine, type);
   const bool extremum = (*combine == Combine::min || *combine == Combine::max) && call.arguments.size() >= 2;
   if (extremum) return lower_extremum(call, *combine == Combine::min ? BinaryOp::min : BinaryOp::max, type);
-  return reject(ErrorCode::type_mismatch, expression->where, "`" + name + "` needs a `for`" + (*combine == Combine::min || *combine == Combine::max ? " or at least two values" : ""),
-                "write `" + name + "(A[k] for k in range(K))`");
+  return reject(
+      ErrorCode::type_mismatch, expression->where,
+      "`" + name + "` needs a `for`" + (*combine == Combine::min || *combine == Combine::max ? " or at least two values" : ""),
+      "write `" + name + "(A[k] for k in range(K))`");
 }
 
 ExprPtr ValueLowering::reject_call(const ExpressionPtr& expression, const syntax::Call& call) {
   const std::string name = callee_name(call);
   const Position where = expression->where;
   if (name.empty())
-    return reject(ErrorCode::unsupported, where, "`" + print(call.callee) + "` cannot be called", "call built-in functions by their plain names, e.g. exp(x)");
-  if (is_planned(name)) return reject(ErrorCode::unsupported, where, "`" + name + "` is not supported yet", "use sum, prod, min or max");
-  if (is_planned_type(name)) return reject(ErrorCode::unsupported, where, "the type `" + name + "` is not supported yet", "use f32, f16, bf16 or an integer type");
+    return reject(ErrorCode::unsupported, where, "`" + print(call.callee) + "` cannot be called",
+                  "call built-in functions by their plain names, e.g. exp(x)");
+  if (is_planned(name))
+    return reject(ErrorCode::unsupported, where, "`" + name + "` is not supported yet", "use sum, prod, min or max");
+  if (is_planned_type(name))
+    return reject(ErrorCode::unsupported, where, "the type `" + name + "` is not supported yet",
+                  "use f32, f16, bf16 or an integer type");
   if (name == "range" || name == "grid" || name == "assume")
-    return reject(ErrorCode::type_mismatch, where, "`" + name + "` is no value", "use it as described in the language reference");
+    return reject(ErrorCode::type_mismatch, where, "`" + name + "` is no value",
+                  "use it as described in the language reference");
   if (lowering_.scope.find_tensor(name) != nullptr || lowering_.scope.is_size(name) || find_iterator(nest_.iterators, name))
-    return reject(ErrorCode::type_mismatch, where, "`" + name + "` is no function", "subscripts are written in square brackets: `" + name + "[i]`");
-  if (name == "bool")
-    return reject(ErrorCode::type_mismatch, where, "there is no cast to bool", "compare with 0 instead");
+    return reject(ErrorCode::type_mismatch, where, "`" + name + "` is no function",
+                  "subscripts are written in square brackets: `" + name + "[i]`");
+  if (name == "bool") return reject(ErrorCode::type_mismatch, where, "there is no cast to bool", "compare with 0 instead");
   const std::string nearest = nearest_name(name, callable_names());
-  return reject(ErrorCode::unknown_name, where, "there is no function `" + name + "`",
-                nearest.empty() ? "built in are casts, sum, prod, min, max, exp, exp2, log, sqrt, rsqrt, tanh, erf, abs, floor, ceil and round"
-                                : "did you mean `" + nearest + "`?");
+  return reject(
+      ErrorCode::unknown_name, where, "there is no function `" + name + "`",
+      nearest.empty()
+          ? "built in are casts, sum, prod, min, max, exp, exp2, log, sqrt, rsqrt, tanh, erf, abs, floor, ceil and round"
+          : "did you mean `" + nearest + "`?");
 }
 
 ExprPtr ValueLowering::lower_cast(const ExpressionPtr& expression, const syntax::Call& call, ElementType type) {
   if (call.arguments.size() != 1)
-    return reject(ErrorCode::type_mismatch, expression->where, "a cast takes one value, not " + std::to_string(call.arguments.size()),
-                  "write `" + type_name(type) + "(x)`");
+    return reject(ErrorCode::type_mismatch, expression->where,
+                  "a cast takes one value, not " + std::to_string(call.arguments.size()), "write `" + type_name(type) + "(x)`");
   const ExpressionPtr& argument = call.arguments.front();
   if (type == ElementType::boolean)
-    return reject(ErrorCode::type_mismatch, expression->where, "there is no cast to bool", "write `" + print(argument) + " != 0`");
+    return reject(ErrorCode::type_mismatch, expression->where, "there is no cast to bool",
+                  "write `" + print(argument) + " != 0`");
   const Kind found = kind(argument);
-  const ExprPtr operand = found.tag == KindTag::index ? lower_index(argument, is_integer(type) ? type : ElementType::i64) : lower(argument, found.is_typed() ? found.type : type);
+  const ExprPtr operand = found.tag == KindTag::index ? lower_index(argument, is_integer(type) ? type : ElementType::i64)
+                                                      : lower(argument, found.is_typed() ? found.type : type);
   return operand ? convert(operand, type) : nullptr;
 }
 
-ExprPtr ValueLowering::lower_function(const ExpressionPtr& expression, const syntax::Call& call, Function function, ElementType type) {
+ExprPtr ValueLowering::lower_function(const ExpressionPtr& expression, const syntax::Call& call, Function function,
+                                      ElementType type) {
   const std::string name = function_name(function);
   if (call.arguments.size() != 1)
-    return reject(ErrorCode::type_mismatch, expression->where, "`" + name + "` takes one value, not " + std::to_string(call.arguments.size()), "write `" + name + "(x)`");
+    return reject(ErrorCode::type_mismatch, expression->where,
+                  "`" + name + "` takes one value, not " + std::to_string(call.arguments.size()), "write `" + name + "(x)`");
   const ExprPtr argument = lower(call.arguments.front(), type);
   const bool fits = is_float(type) || (function == Function::abs && is_integer(type));
   if (argument && !fits)
@@ -105,7 +122,8 @@ ExprPtr ValueLowering::lower_extremum(const syntax::Call& call, BinaryOp op, Ele
   return result;
 }
 
-ExprPtr ValueLowering::lower_reduction(const ExpressionPtr& expression, const syntax::Call& call, Combine combine, ElementType type) {
+ExprPtr ValueLowering::lower_reduction(const ExpressionPtr& expression, const syntax::Call& call, Combine combine,
+                                       ElementType type) {
   const auto* generator = syntax::as<syntax::Generator>(call.arguments.front());
   Scope& scope = lowering_.scope;
   TensorSymbol symbol;

@@ -26,7 +26,11 @@ bool quota_is_spent(isl::ctx ctx) {
 
 Program build_program(isl::ctx ctx, const syntax::Function& function, Scope& scope, Lowering& lowering, const Tree& order) {
   ProgramBuilder builder(ctx, function.name);
-  builder.file(scope.diagnostics().file()).text(print(function)).context(scope.context()).numerics(lowering.numerics).order(order);
+  builder.file(scope.diagnostics().file())
+      .text(print(function))
+      .context(scope.context())
+      .numerics(lowering.numerics)
+      .order(order);
   for (const std::string& size : scope.sizes()) builder.parameter(size);
   for (const TensorSymbol& symbol : scope.tensors())
     if (symbol.tensor.role != TensorRole::local) builder.tensor(symbol.tensor);
@@ -42,7 +46,8 @@ std::optional<Program> check_within_quota(isl::ctx ctx, const syntax::Function& 
   const std::size_t errors = diagnostics.count();
   const std::string reserved = reserved_function_reason(function.name);
   if (!reserved.empty())
-    diagnostics.add(ErrorCode::duplicate_name, function.where, "`" + function.name + "` " + reserved, "choose another name for the function");
+    diagnostics.add(ErrorCode::duplicate_name, function.where, "`" + function.name + "` " + reserved,
+                    "choose another name for the function");
   Scope scope(ctx, function, diagnostics);
   const Numerics numerics = read_numerics(function, diagnostics);
   read_signature(scope, function);
@@ -53,7 +58,8 @@ std::optional<Program> check_within_quota(isl::ctx ctx, const syntax::Function& 
   check_initialised(scope, statements, whole.tree);
   if (diagnostics.count() > errors) return std::nullopt;
   if (statements.all().empty()) {
-    diagnostics.add(ErrorCode::unsupported, function.where, "`" + function.name + "` has no statement that ever runs", "assign to an `out` or `inout` parameter");
+    diagnostics.add(ErrorCode::unsupported, function.where, "`" + function.name + "` has no statement that ever runs",
+                    "assign to an `out` or `inout` parameter");
     return std::nullopt;
   }
   return build_program(ctx, function, scope, lowering, whole.tree);
@@ -67,7 +73,8 @@ std::optional<Program> check_function(isl::ctx ctx, const syntax::Function& func
     return check_within_quota(ctx, function, diagnostics);
   } catch (const isl::exception&) {
     if (!quota_is_spent(ctx)) throw;
-    diagnostics.add(ErrorCode::unsupported, function.where, "`" + function.name + "` is too complex to check", "split it into several functions, or simplify its conditions");
+    diagnostics.add(ErrorCode::unsupported, function.where, "`" + function.name + "` is too complex to check",
+                    "split it into several functions, or simplify its conditions");
     return std::nullopt;
   }
 }

@@ -65,7 +65,8 @@ class ExpressionParser::DepthGuard {
   explicit DepthGuard(ExpressionParser& parser) : parser_(parser) {
     if (++parser_.depth_ <= largest_depth) return;
     --parser_.depth_;
-    parser_.cursor_.fail("this expression is nested more than 200 deep", "split it into several statements", ErrorCode::unsupported);
+    parser_.cursor_.fail("this expression is nested more than 200 deep", "split it into several statements",
+                         ErrorCode::unsupported);
   }
   ~DepthGuard() { --parser_.depth_; }
 
@@ -77,7 +78,8 @@ template <class Node>
 ExpressionPtr ExpressionParser::build(Position where, Node node) {
   ExpressionPtr expression = syntax::make_expression(where, std::move(node));
   if (expression->height > largest_depth)
-    cursor_.fail("this expression has more than 200 levels of operators", "split it into several statements", ErrorCode::unsupported);
+    cursor_.fail("this expression has more than 200 levels of operators", "split it into several statements",
+                 ErrorCode::unsupported);
   return expression;
 }
 
@@ -137,8 +139,7 @@ void ExpressionParser::reject_foreign_operator() {
   if (token.text == "||") cursor_.fail("`||` is not an operator of the tile language", "write `or`");
   if (token.text == "!") cursor_.fail("`!` is not an operator of the tile language", "write `not`");
   if (token.text == "<>") cursor_.fail("`<>` is not an operator of the tile language", "write `!=`");
-  if (token.text == "**")
-    cursor_.fail("`**` is not supported", "multiply, or use exp, exp2 or sqrt", ErrorCode::unsupported);
+  if (token.text == "**") cursor_.fail("`**` is not supported", "multiply, or use exp, exp2 or sqrt", ErrorCode::unsupported);
   if (token.text == "@")
     cursor_.fail("`@` is not supported", "write the product as sum(a * b for k in range(K))", ErrorCode::unsupported);
   if (token.text == ":=") cursor_.fail("`:=` is not supported", "assign in a statement of its own", ErrorCode::unsupported);
@@ -187,12 +188,15 @@ ExpressionPtr ExpressionParser::parse_call(ExpressionPtr callee) {
       cursor_.next();
       call.keywords.push_back({std::move(name), parse(), keyword_where});
     } else {
-      if (!call.keywords.empty()) cursor_.fail("a positional argument follows a keyword argument", "write positional arguments first");
+      if (!call.keywords.empty())
+        cursor_.fail("a positional argument follows a keyword argument", "write positional arguments first");
       call.arguments.push_back(parse());
       if (cursor_.is_word("for")) {
-        if (call.arguments.size() > 1) cursor_.fail("a `for` in arguments must be the only argument", "write f(value for i in range(N))");
+        if (call.arguments.size() > 1)
+          cursor_.fail("a `for` in arguments must be the only argument", "write f(value for i in range(N))");
         call.arguments.back() = parse_generator(std::move(call.arguments.back()));
-        if (cursor_.is_punctuation(",")) cursor_.fail("a `for` in arguments must be the only argument", "remove what follows it");
+        if (cursor_.is_punctuation(","))
+          cursor_.fail("a `for` in arguments must be the only argument", "remove what follows it");
         break;
       }
     }
@@ -255,7 +259,8 @@ ExpressionPtr ExpressionParser::parse_atom() {
   if (token.kind == TokenKind::real) return build(where, syntax::RealLiteral{cursor_.next().real});
   if (token.kind == TokenKind::string) return build(where, syntax::StringLiteral{cursor_.next().text});
   if (cursor_.is_punctuation("[") || cursor_.is_punctuation("{"))
-    cursor_.fail("lists, sets and dictionaries are not supported", "declare an array and assign to its elements", ErrorCode::unsupported);
+    cursor_.fail("lists, sets and dictionaries are not supported", "declare an array and assign to its elements",
+                 ErrorCode::unsupported);
   if (!cursor_.is_punctuation("(")) {
     reject_foreign_operator();
     cursor_.fail("expected a value, found " + cursor_.describe(), "write a number, a name, a call or a bracketed expression");
@@ -265,7 +270,8 @@ ExpressionPtr ExpressionParser::parse_atom() {
   ExpressionPtr value = parse();
   if (cursor_.is_punctuation(",")) cursor_.fail("tuples are not supported", "write one value", ErrorCode::unsupported);
   if (cursor_.is_word("for"))
-    cursor_.fail("a `for` is allowed only in the arguments of a reduction", "write sum(...), prod(...), min(...) or max(...)", ErrorCode::unsupported);
+    cursor_.fail("a `for` is allowed only in the arguments of a reduction", "write sum(...), prod(...), min(...) or max(...)",
+                 ErrorCode::unsupported);
   cursor_.expect_punctuation(")", "to close the bracket");
   return value;
 }
@@ -276,9 +282,11 @@ ExpressionPtr ExpressionParser::parse_word() {
   if (cursor_.accept_word("False")) return build(where, syntax::BoolLiteral{false});
   if (cursor_.accept_word("None")) return build(where, syntax::NoneLiteral{});
   if (cursor_.is_word("lambda") || cursor_.is_word("await") || cursor_.is_word("yield"))
-    cursor_.fail("`" + cursor_.peek().text + "` is not part of the tile language", "write the value itself", ErrorCode::unsupported);
+    cursor_.fail("`" + cursor_.peek().text + "` is not part of the tile language", "write the value itself",
+                 ErrorCode::unsupported);
   if (is_keyword(cursor_.peek().text))
-    cursor_.fail("expected a value, found the keyword " + cursor_.describe(), "write a number, a name, a call or a bracketed expression");
+    cursor_.fail("expected a value, found the keyword " + cursor_.describe(),
+                 "write a number, a name, a call or a bracketed expression");
   return build(where, syntax::Name{cursor_.next().text});
 }
 

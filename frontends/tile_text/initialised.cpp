@@ -13,13 +13,14 @@ struct Sink {
   const LoweredStatement* statement;
   std::size_t position;  ///< of the statement
   const TensorSymbol* symbol;
-  isl::map relation;     ///< { S[..] -> T[..] }
+  isl::map relation;  ///< { S[..] -> T[..] }
   SourceLocation where;
 };
 
 class InitialisedCheck {
  public:
-  InitialisedCheck(Scope& scope, const StatementList& statements, const Tree& order) : scope_(scope), statements_(statements), order_(order) {
+  InitialisedCheck(Scope& scope, const StatementList& statements, const Tree& order)
+      : scope_(scope), statements_(statements), order_(order) {
     for (const TensorSymbol& symbol : scope.tensors()) symbols_[symbol.tensor.name] = &symbol;
   }
 
@@ -64,8 +65,10 @@ class InitialisedCheck {
   /// { reader[x] -> T[e] : writer writes e in an instance that agrees with x on the loops that both are in }
   isl::map same_outer_writes(const LoweredStatement& reader, const LoweredStatement& writer) const {
     std::size_t shared = 0;
-    while (shared < reader.loops.size() && shared < writer.loops.size() && reader.loops[shared] == writer.loops[shared]) ++shared;
-    isl_space* space = isl_space_map_from_domain_and_range(reader.ir.domain.space().release(), writer.ir.domain.space().release());
+    while (shared < reader.loops.size() && shared < writer.loops.size() && reader.loops[shared] == writer.loops[shared])
+      ++shared;
+    isl_space* space =
+        isl_space_map_from_domain_and_range(reader.ir.domain.space().release(), writer.ir.domain.space().release());
     isl_map* agree = isl_map_universe(space);
     for (std::size_t i = 0; i < shared; ++i)
       agree = isl_map_equate(agree, isl_dim_in, static_cast<int>(i), isl_dim_out, static_cast<int>(i));

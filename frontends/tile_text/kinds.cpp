@@ -11,8 +11,9 @@ Kind typed(ElementType type) { return {KindTag::typed, type}; }
 }  // namespace
 
 std::optional<Function> find_function(const std::string& name) {
-  static constexpr Function all[] = {Function::exp,  Function::exp2, Function::log, Function::sqrt,  Function::rsqrt, Function::tanh,
-                                     Function::erf,  Function::abs,  Function::floor, Function::ceil, Function::round};
+  static constexpr Function all[] = {Function::exp,   Function::exp2, Function::log,  Function::sqrt,
+                                     Function::rsqrt, Function::tanh, Function::erf,  Function::abs,
+                                     Function::floor, Function::ceil, Function::round};
   for (const Function function : all)
     if (function_name(function) == name) return function;
   return std::nullopt;
@@ -25,7 +26,8 @@ std::optional<Combine> find_reduction(const std::string& name) {
 }
 
 bool is_planned(const std::string& name) {
-  static const std::vector<std::string> planned = {"argmax", "argmin", "topk", "scan", "any", "all", "monotone", "injective", "packed", "const"};
+  static const std::vector<std::string> planned = {"argmax", "argmin",   "topk",      "scan",   "any",
+                                                   "all",    "monotone", "injective", "packed", "const"};
   return contains(planned, name);
 }
 

@@ -13,9 +13,9 @@ using syntax::Position;
 
 constexpr std::size_t largest_file = std::size_t(4) << 20;
 constexpr std::size_t longest_name = 200;
-constexpr std::array<std::string_view, 27> long_punctuation = {
-    "**=", "//=", "<<=", ">>=", "...", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "@=",
-    "**",  "//",  "<<",  ">>",  "<=",  ">=", "==", "!=", "->", ":=", "<>", "&&", "||"};
+constexpr std::array<std::string_view, 27> long_punctuation = {"**=", "//=", "<<=", ">>=", "...", "+=", "-=", "*=", "/=",
+                                                               "%=",  "&=",  "|=",  "^=",  "@=",  "**", "//", "<<", ">>",
+                                                               "<=",  ">=",  "==",  "!=",  "->",  ":=", "<>", "&&", "||"};
 constexpr std::string_view short_punctuation = "+-*/%@&|^~<>()[]{}=,:;.!";
 
 bool is_name_start(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
@@ -35,8 +35,10 @@ class Lexer {
     }
     if (text_.compare(0, 3, "\xEF\xBB\xBF") == 0) at_ = 3;
     while (at_ < text_.size()) {
-      if (line_start_ && brackets_.empty()) read_indentation();
-      else read_token();
+      if (line_start_ && brackets_.empty())
+        read_indentation();
+      else
+        read_token();
     }
     finish();
     return std::move(tokens_);
@@ -93,8 +95,10 @@ class Lexer {
       return;
     }
     line_start_ = false;
-    if (tab) report({line_, 1}, "a tab in the indentation", "indent with spaces, four a level");
-    else change_indentation(width);
+    if (tab)
+      report({line_, 1}, "a tab in the indentation", "indent with spaces, four a level");
+    else
+      change_indentation(width);
   }
 
   void change_indentation(std::size_t width) {
@@ -107,7 +111,8 @@ class Lexer {
       const bool between = width > indents_[indents_.size() - 2];
       if (between) {
         indents_.back() = width;
-        return report(here(), "this indentation matches no open block", "align the line with a line of the block it belongs to");
+        return report(here(), "this indentation matches no open block",
+                      "align the line with a line of the block it belongs to");
       }
       indents_.pop_back();
       emit(TokenKind::dedent, "", here());
@@ -147,7 +152,8 @@ class Lexer {
   }
   void report_open_bracket() {
     const Bracket& bracket = brackets_.front();
-    diagnostics_.add(ErrorCode::syntax, bracket.where, std::string("`") + bracket.open + "` is never closed", "close the bracket");
+    diagnostics_.add(ErrorCode::syntax, bracket.where, std::string("`") + bracket.open + "` is never closed",
+                     "close the bracket");
     tokens_[bracket.token].kind = TokenKind::error;
   }
 
@@ -195,7 +201,8 @@ class Lexer {
       }
       digits += read_digits(is_digit);
     }
-    if (is_name_start(peek())) return reject_number(where, "a letter right after a number", "put an operator or a space between them");
+    if (is_name_start(peek()))
+      return reject_number(where, "a letter right after a number", "put an operator or a space between them");
     if (real) return emit_real(digits, where);
     if (digits.size() > 1 && digits[0] == '0' && digits.find_first_not_of('0') != std::string::npos)
       return report(where, "a decimal number with a leading zero", "drop the zero, or write 0o... for an octal number");
@@ -212,14 +219,15 @@ class Lexer {
     const int base = letter == 'x' ? 16 : letter == 'o' ? 8 : 2;
     advance(2);
     if (peek() == '_') advance();
-    const std::string digits = read_digits([](char c) {
-      return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
-    });
+    const std::string digits =
+        read_digits([](char c) { return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'); });
     std::uint64_t value = 0;
     const auto [last, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value, base);
-    if (error == std::errc::result_out_of_range) return reject_number(where, "this integer needs more than 64 bits", "use a smaller number");
+    if (error == std::errc::result_out_of_range)
+      return reject_number(where, "this integer needs more than 64 bits", "use a smaller number");
     if (digits.empty() || last != digits.data() + digits.size() || is_name_part(peek()))
-      return reject_number(where, "a malformed number", "digits that do not fit the base " + std::to_string(base) + " are not allowed");
+      return reject_number(where, "a malformed number",
+                           "digits that do not fit the base " + std::to_string(base) + " are not allowed");
     push_integer(value, where);
   }
 
@@ -257,12 +265,14 @@ class Lexer {
       const char c = peek();
       if (c == '\\' || c < 0x20 || c > 0x7E) {
         reject_string(quote);
-        return report(where, "escapes and characters beyond ASCII are not allowed in strings", "use plain letters, digits and signs");
+        return report(where, "escapes and characters beyond ASCII are not allowed in strings",
+                      "use plain letters, digits and signs");
       }
       value += c;
       advance();
     }
-    if (peek() != quote || at_ >= text_.size()) return report(where, "the string is never closed", std::string("end it with ") + quote);
+    if (peek() != quote || at_ >= text_.size())
+      return report(where, "the string is never closed", std::string("end it with ") + quote);
     advance();
     emit(TokenKind::string, value, where);
   }
@@ -309,7 +319,8 @@ class Lexer {
     }
     const Bracket bracket = brackets_.back();
     brackets_.pop_back();
-    report(where, std::string("`") + c + "` does not close the `" + bracket.open + "` of line " + std::to_string(bracket.where.line),
+    report(where,
+           std::string("`") + c + "` does not close the `" + bracket.open + "` of line " + std::to_string(bracket.where.line),
            "brackets close in the reverse order of their opening");
     return false;
   }

@@ -33,7 +33,8 @@ std::vector<Bounds> read_bounds(Scope& scope, const std::vector<syntax::Target>&
   if (callee == nullptr || (callee->name != "range" && callee->name != "grid")) return reject_iterable(scope, iterable);
   Diagnostics& diagnostics = scope.diagnostics();
   if (!call->keywords.empty()) {
-    diagnostics.add(ErrorCode::type_mismatch, call->keywords.front().where, "`" + callee->name + "` takes no keyword arguments", "write `range(a, b)`");
+    diagnostics.add(ErrorCode::type_mismatch, call->keywords.front().where, "`" + callee->name + "` takes no keyword arguments",
+                    "write `range(a, b)`");
     return {};
   }
   const std::vector<ExpressionPtr>& arguments = call->arguments;
@@ -43,14 +44,16 @@ std::vector<Bounds> read_bounds(Scope& scope, const std::vector<syntax::Target>&
     return {};
   }
   if (callee->name == "range" && (arguments.empty() || arguments.size() > 3)) {
-    diagnostics.add(ErrorCode::type_mismatch, iterable->where, "`range` takes one or two bounds, not " + std::to_string(arguments.size()),
+    diagnostics.add(ErrorCode::type_mismatch, iterable->where,
+                    "`range` takes one or two bounds, not " + std::to_string(arguments.size()),
                     "write `range(N)` or `range(a, b)`");
     return {};
   }
   const std::size_t values = callee->name == "range" ? 1 : arguments.size();
   if (targets.size() != values || arguments.empty()) {
     diagnostics.add(ErrorCode::shape_mismatch, targets.front().where,
-                    std::to_string(targets.size()) + " iterators for the " + std::to_string(values) + " ranges of `" + print(iterable) + "`",
+                    std::to_string(targets.size()) + " iterators for the " + std::to_string(values) + " ranges of `" +
+                        print(iterable) + "`",
                     callee->name == "range" ? "use grid(M, N) for several iterators" : "give `grid` one extent per iterator");
     return {};
   }
@@ -101,7 +104,8 @@ bool claim_targets(Scope& scope, const std::vector<syntax::Target>& targets) {
     fine = scope.claim_iterator(targets[i]) && fine;
     for (std::size_t j = 0; j < i; ++j) {
       if (targets[i].name != targets[j].name) continue;
-      scope.diagnostics().add(ErrorCode::duplicate_name, targets[i].where, "two iterators of one loop are called `" + targets[i].name + "`",
+      scope.diagnostics().add(ErrorCode::duplicate_name, targets[i].where,
+                              "two iterators of one loop are called `" + targets[i].name + "`",
                               "choose another name for one of them");
       fine = false;
     }
@@ -116,7 +120,8 @@ Nest enter_loop(Scope& scope, const Nest& outer, const std::vector<syntax::Targe
   const std::vector<Bounds> bounds = read_bounds(scope, targets, iterable);
   inner.known = claim_targets(scope, targets) && outer.known && !bounds.empty();
   if (outer.iterators.size() + targets.size() > most_loops) {
-    scope.diagnostics().add(ErrorCode::unsupported, targets.front().where, "more than " + std::to_string(most_loops) + " loops around one statement",
+    scope.diagnostics().add(ErrorCode::unsupported, targets.front().where,
+                            "more than " + std::to_string(most_loops) + " loops around one statement",
                             "use fewer nested loops");
     inner.known = false;
   }
@@ -145,8 +150,10 @@ Nest restrict(Scope& scope, const Nest& nest, const ExpressionPtr& condition) {
   Nest result = nest;
   AffineReader reader(scope, nest.iterators, nest.domain.space(), AffineRole::condition);
   const std::optional<isl::set> holds = reader.condition(condition);
-  if (!holds) result.known = false;
-  else if (nest.known) result.domain = nest.domain.intersect(*holds).coalesce();
+  if (!holds)
+    result.known = false;
+  else if (nest.known)
+    result.domain = nest.domain.intersect(*holds).coalesce();
   return result;
 }
 
@@ -180,9 +187,13 @@ isl::pw_aff as_total(const isl::pw_aff& value) {
   return isl::manage(isl_pw_aff_from_aff(affine));
 }
 
-isl::pw_aff union_max(const isl::pw_aff& a, const isl::pw_aff& b) { return isl::manage(isl_pw_aff_union_max(a.copy(), b.copy())); }
+isl::pw_aff union_max(const isl::pw_aff& a, const isl::pw_aff& b) {
+  return isl::manage(isl_pw_aff_union_max(a.copy(), b.copy()));
+}
 
-bool not_negative(const Scope& scope, const isl::pw_aff& value) { return scope.context().is_subset(value.ge_set(zero_on(scope.params_space()))); }
+bool not_negative(const Scope& scope, const isl::pw_aff& value) {
+  return scope.context().is_subset(value.ge_set(zero_on(scope.params_space())));
+}
 
 }  // namespace
 

@@ -9,7 +9,8 @@ namespace tileopt::tile_text {
 constexpr std::size_t most_loops = 16;
 
 /// The nest inside `for targets in iterable`. Errors make the result unknown, so that its body can still be read.
-Nest enter_loop(Scope& scope, const Nest& outer, const std::vector<syntax::Target>& targets, const syntax::ExpressionPtr& iterable);
+Nest enter_loop(Scope& scope, const Nest& outer, const std::vector<syntax::Target>& targets,
+                const syntax::ExpressionPtr& iterable);
 
 /// `nest` where an affine condition holds. Errors make the result unknown.
 Nest restrict(Scope& scope, const Nest& nest, const syntax::ExpressionPtr& condition);

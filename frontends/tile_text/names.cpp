@@ -11,22 +11,23 @@ namespace tileopt::tile_text {
 namespace {
 
 constexpr std::array<std::string_view, 59> c_words = {
-    "auto",     "break",    "case",     "char",   "const",    "continue", "default",  "do",       "double",  "else",
-    "enum",     "extern",   "float",    "for",    "goto",     "if",       "inline",   "int",      "long",    "register",
-    "restrict", "return",   "short",    "signed", "sizeof",   "static",   "struct",   "switch",   "typedef", "typeof",
-    "union",    "unsigned", "void",     "volatile", "while",  "asm",      "true",     "false",    "int8_t",  "int16_t",
-    "int32_t",  "int64_t",  "uint8_t",  "uint16_t", "uint32_t", "uint64_t", "size_t", "ptrdiff_t", "intptr_t", "uintptr_t",
-    "NULL",     "NAN",      "INFINITY", "EOF",    "errno",    "assert",   "alignas",  "alignof",  "main"};
-constexpr std::array<std::string_view, 14> isl_words = {"and", "or", "not", "exists", "mod", "infty", "infinity",
-                                                        "NaN", "implies", "floord", "ceild", "rat", "nested", "allocate"};
+    "auto",     "break",    "case",     "char",     "const",    "continue", "default", "do",        "double",   "else",
+    "enum",     "extern",   "float",    "for",      "goto",     "if",       "inline",  "int",       "long",     "register",
+    "restrict", "return",   "short",    "signed",   "sizeof",   "static",   "struct",  "switch",    "typedef",  "typeof",
+    "union",    "unsigned", "void",     "volatile", "while",    "asm",      "true",    "false",     "int8_t",   "int16_t",
+    "int32_t",  "int64_t",  "uint8_t",  "uint16_t", "uint32_t", "uint64_t", "size_t",  "ptrdiff_t", "intptr_t", "uintptr_t",
+    "NULL",     "NAN",      "INFINITY", "EOF",      "errno",    "assert",   "alignas", "alignof",   "main"};
+constexpr std::array<std::string_view, 14> isl_words = {"and", "or",      "not",    "exists", "mod", "infty",  "infinity",
+                                                        "NaN", "implies", "floord", "ceild",  "rat", "nested", "allocate"};
 constexpr std::array<std::string_view, 24> language_words = {
-    "sum", "prod",  "min",  "max", "any", "all",   "argmax", "argmin", "topk", "scan",  "exp",  "exp2",
-    "log", "sqrt",  "rsqrt", "tanh", "erf", "abs", "floor",  "ceil",   "round", "range", "grid", "assume"};
+    "sum", "prod", "min",   "max",  "any", "all", "argmax", "argmin", "topk",  "scan",  "exp",  "exp2",
+    "log", "sqrt", "rsqrt", "tanh", "erf", "abs", "floor",  "ceil",   "round", "range", "grid", "assume"};
 constexpr std::array<std::string_view, 50> linked_functions = {
-    "abort", "exit",   "atexit", "malloc", "calloc", "realloc", "free",  "memcpy", "memmove", "memset", "memcmp", "strlen", "printf",
-    "fprintf", "puts", "fopen",  "read",  "write",  "open",    "close", "time",  "clock",  "signal", "system", "div",    "labs",
-    "pow",   "sin",    "cos",    "tan",    "fma",    "fabs",    "fmin",  "fmax",   "rint",    "trunc",  "hypot",  "index",  "remove",
-    "rename", "exp",   "exp2",   "log",    "sqrt",   "tanh",    "erf",   "abs",    "floor",   "ceil",   "round"};
+    "abort",  "exit",   "atexit", "malloc",  "calloc", "realloc", "free",  "memcpy", "memmove", "memset",
+    "memcmp", "strlen", "printf", "fprintf", "puts",   "fopen",   "read",  "write",  "open",    "close",
+    "time",   "clock",  "signal", "system",  "div",    "labs",    "pow",   "sin",    "cos",     "tan",
+    "fma",    "fabs",   "fmin",   "fmax",    "rint",   "trunc",   "hypot", "index",  "remove",  "rename",
+    "exp",    "exp2",   "log",    "sqrt",    "tanh",   "erf",     "abs",   "floor",  "ceil",    "round"};
 
 template <std::size_t size>
 bool holds(const std::array<std::string_view, size>& words, const std::string& name) {

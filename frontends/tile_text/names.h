@@ -30,7 +30,7 @@ class NameAllocator {
 
  private:
   std::string take_numbered(const std::string& base, int first, const std::string& separator);
-  std::set<std::string> taken_;        ///< source names and everything handed out
+  std::set<std::string> taken_;  ///< source names and everything handed out
   std::set<std::string> statements_;
   std::set<std::string> tensors_;
 };

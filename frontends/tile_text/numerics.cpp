@@ -15,18 +15,22 @@ class NumericsReader {
 
   void read(const syntax::Call& call, Numerics& numerics) {
     if (!call.arguments.empty())
-      report(ErrorCode::type_mismatch, call.arguments.front()->where, "`@numerics` takes keyword arguments only", "write `@numerics(contract=True)`");
+      report(ErrorCode::type_mismatch, call.arguments.front()->where, "`@numerics` takes keyword arguments only",
+             "write `@numerics(contract=True)`");
     std::vector<std::string> seen;
     for (const syntax::Keyword& keyword : call.keywords) {
       for (const std::string& name : seen)
-        if (name == keyword.name) report(ErrorCode::duplicate_name, keyword.where, "`" + keyword.name + "` is given twice", "keep one of them");
+        if (name == keyword.name)
+          report(ErrorCode::duplicate_name, keyword.where, "`" + keyword.name + "` is given twice", "keep one of them");
       seen.push_back(keyword.name);
       read_keyword(keyword, numerics);
     }
   }
 
  private:
-  void report(ErrorCode code, syntax::Position where, const std::string& message, const std::string& hint) { diagnostics_.add(code, where, message, hint); }
+  void report(ErrorCode code, syntax::Position where, const std::string& message, const std::string& hint) {
+    diagnostics_.add(code, where, message, hint);
+  }
 
   void read_keyword(const syntax::Keyword& keyword, Numerics& numerics) {
     if (keyword.name == "reassociate") return read_flag(keyword, numerics.reassociate);
@@ -43,7 +47,9 @@ class NumericsReader {
   }
   void read_flag(const syntax::Keyword& keyword, bool& flag) {
     const auto* value = syntax::as<syntax::BoolLiteral>(keyword.value);
-    if (value == nullptr) return report(ErrorCode::type_mismatch, keyword.value->where, "`" + keyword.name + "` is True or False", "write True or False");
+    if (value == nullptr)
+      return report(ErrorCode::type_mismatch, keyword.value->where, "`" + keyword.name + "` is True or False",
+                    "write True or False");
     flag = value->value;
   }
   void read_rounding(const syntax::Keyword& keyword, Numerics& numerics) {
@@ -55,14 +61,15 @@ class NumericsReader {
       return;
     }
     const bool planned = name && is_planned_type(name->name);
-    report(planned ? ErrorCode::unsupported : ErrorCode::type_mismatch, keyword.value->where, "`" + print(keyword.value) + "` is no float type to round operands to",
-           "write bf16, f16, f32 or None");
+    report(planned ? ErrorCode::unsupported : ErrorCode::type_mismatch, keyword.value->where,
+           "`" + print(keyword.value) + "` is no float type to round operands to", "write bf16, f16, f32 or None");
   }
   void read_ulp(const syntax::Keyword& keyword, Numerics& numerics) {
     const auto* value = syntax::as<syntax::IntegerLiteral>(keyword.value);
     constexpr std::uint64_t most = 1u << 20;
     if (value == nullptr || value->value > most)
-      return report(ErrorCode::type_mismatch, keyword.value->where, "`approx_ulp` is a number of units in the last place from 0 to 1048576", "write e.g. approx_ulp=4");
+      return report(ErrorCode::type_mismatch, keyword.value->where,
+                    "`approx_ulp` is a number of units in the last place from 0 to 1048576", "write e.g. approx_ulp=4");
     numerics.approx_ulp = static_cast<int>(value->value);
   }
 
@@ -83,11 +90,13 @@ Numerics read_numerics(const syntax::Function& function, Diagnostics& diagnostic
       seen = true;
       NumericsReader(diagnostics).read(*call, numerics);
     } else if (name == "numerics") {
-      diagnostics.add(ErrorCode::type_mismatch, decorator.where, "`@numerics` needs its arguments", "write `@numerics(contract=True)`");
+      diagnostics.add(ErrorCode::type_mismatch, decorator.where, "`@numerics` needs its arguments",
+                      "write `@numerics(contract=True)`");
     } else if (name == "monoid") {
       diagnostics.add(ErrorCode::unsupported, decorator.where, "`@monoid` is not supported yet", "use sum, prod, min or max");
     } else {
-      diagnostics.add(ErrorCode::unknown_name, decorator.where, "there is no decorator `@" + print(decorator.expression) + "`", "use `@numerics(...)` or `@schedule(...)`");
+      diagnostics.add(ErrorCode::unknown_name, decorator.where, "there is no decorator `@" + print(decorator.expression) + "`",
+                      "use `@numerics(...)` or `@schedule(...)`");
     }
   }
   return numerics;

@@ -107,13 +107,15 @@ class Parser {
     function.name = cursor_.expect_name("a function name");
     parse_parameters(function);
     if (cursor_.is_punctuation("->"))
-      cursor_.fail("functions return nothing", "write results to `out` parameters and remove the return type", ErrorCode::unsupported);
+      cursor_.fail("functions return nothing", "write results to `out` parameters and remove the return type",
+                   ErrorCode::unsupported);
     function.body = parse_body("the parameters");
   }
 
   [[noreturn]] void reject_module_statement() {
     if (cursor_.is_word("import") || cursor_.is_word("from"))
-      cursor_.fail("imports are not part of the tile language", "remove the line: everything is built in", ErrorCode::unsupported);
+      cursor_.fail("imports are not part of the tile language", "remove the line: everything is built in",
+                   ErrorCode::unsupported);
     if (cursor_.is_word("class"))
       cursor_.fail("classes are not part of the tile language", "write functions", ErrorCode::unsupported);
     cursor_.fail("expected a function, found " + cursor_.describe(), "start a line with `def name(...):`");
@@ -124,10 +126,12 @@ class Parser {
     while (!cursor_.is_punctuation(")")) {
       const Position where = cursor_.where();
       if (cursor_.is_punctuation("*") || cursor_.is_punctuation("**") || cursor_.is_punctuation("/"))
-        cursor_.fail("`" + cursor_.peek().text + "` parameters are not supported", "name every parameter", ErrorCode::unsupported);
+        cursor_.fail("`" + cursor_.peek().text + "` parameters are not supported", "name every parameter",
+                     ErrorCode::unsupported);
       std::string name = cursor_.expect_name("a parameter name");
       if (!cursor_.accept_punctuation(":"))
-        cursor_.fail_at(where, "parameter `" + name + "` has no type", "write `" + name + ": f32[N]`, `" + name + ": out[f32[N]]` or `" + name + ": size`");
+        cursor_.fail_at(where, "parameter `" + name + "` has no type",
+                        "write `" + name + ": f32[N]`, `" + name + ": out[f32[N]]` or `" + name + ": size`");
       ExpressionPtr type = expressions_.parse();
       if (cursor_.is_punctuation("="))
         cursor_.fail("parameters cannot have default values", "pass the value at the call", ErrorCode::unsupported);
@@ -142,14 +146,16 @@ class Parser {
     cursor_.expect_punctuation(":", "after " + after);
     Block block;
     if (!cursor_.is(TokenKind::newline)) {
-      if (cursor_.is_word("for") || cursor_.is_word("if") || cursor_.is_word("def") || cursor_.is_word("while") || cursor_.is_word("with"))
+      if (cursor_.is_word("for") || cursor_.is_word("if") || cursor_.is_word("def") || cursor_.is_word("while") ||
+          cursor_.is_word("with"))
         cursor_.fail("`" + cursor_.peek().text + "` cannot follow `:` on the same line", "start a new, indented line");
       parse_simple_line(block);
       return finish_block(std::move(block));
     }
     cursor_.next();
     if (!cursor_.is(TokenKind::indent))
-      cursor_.fail("expected an indented block, found " + cursor_.describe(), "indent the lines that belong to the block by four spaces");
+      cursor_.fail("expected an indented block, found " + cursor_.describe(),
+                   "indent the lines that belong to the block by four spaces");
     if (depth_ >= largest_depth)
       cursor_.fail("blocks are nested more than 200 deep", "use fewer nested loops", ErrorCode::unsupported);
     cursor_.next();
@@ -189,7 +195,8 @@ class Parser {
     } else if (cursor_.is_word("elif") || cursor_.is_word("else")) {
       cursor_.fail("`" + cursor_.peek().text + "` without an `if` before it", "align it with its `if`");
     } else if (cursor_.is_word("def") || cursor_.is_punctuation("@")) {
-      cursor_.fail("functions cannot be defined inside functions", "move it to the top level of the file", ErrorCode::unsupported);
+      cursor_.fail("functions cannot be defined inside functions", "move it to the top level of the file",
+                   ErrorCode::unsupported);
     } else {
       parse_simple_line(block);
     }
@@ -203,7 +210,8 @@ class Parser {
       cursor_.fail("expected `in` after the iterators, found " + cursor_.describe(), "write `for i in range(N):`");
     loop.iterable = expressions_.parse();
     loop.body = parse_body("the range");
-    if (cursor_.is_word("else")) cursor_.fail("a loop has no `else`", "write the statements after the loop", ErrorCode::unsupported);
+    if (cursor_.is_word("else"))
+      cursor_.fail("a loop has no `else`", "write the statements after the loop", ErrorCode::unsupported);
     return make_statement(where, std::move(loop));
   }
 
@@ -230,20 +238,22 @@ class Parser {
 
   void expect_line_end(const std::string& after) {
     if (cursor_.is(TokenKind::end)) return;
-    if (!cursor_.is(TokenKind::newline)) cursor_.fail("expected the end of the line " + after + ", found " + cursor_.describe(), "start a new line");
+    if (!cursor_.is(TokenKind::newline))
+      cursor_.fail("expected the end of the line " + after + ", found " + cursor_.describe(), "start a new line");
     cursor_.next();
   }
 
   void reject_foreign_statement() {
-    static const std::vector<std::string> foreign = {"while", "return", "import", "from",   "class", "with",     "try",      "break",   "continue",
-                                                     "raise", "assert", "del",    "global", "async", "nonlocal", "yield"};
+    static const std::vector<std::string> foreign = {"while",  "return", "import",   "from",  "class",  "with",
+                                                     "try",    "break",  "continue", "raise", "assert", "del",
+                                                     "global", "async",  "nonlocal", "yield"};
     if (!cursor_.is(TokenKind::name) || !contains(foreign, cursor_.peek().text)) return;
     const std::string word = cursor_.peek().text;
-    const std::string hint = word == "while"    ? "write `for i in range(N):`"
-                             : word == "return" ? "write results to `out` parameters"
-                             : word == "assert" ? "write `assume(...)` for facts about sizes"
+    const std::string hint = word == "while"                         ? "write `for i in range(N):`"
+                             : word == "return"                      ? "write results to `out` parameters"
+                             : word == "assert"                      ? "write `assume(...)` for facts about sizes"
                              : word == "break" || word == "continue" ? "restrict the range, or use an affine `if`"
-                                                                    : "use loops, affine `if`s and assignments";
+                                                                     : "use loops, affine `if`s and assignments";
     cursor_.fail("`" + word + "` is not part of the tile language", hint, ErrorCode::unsupported);
   }
 
@@ -252,7 +262,8 @@ class Parser {
     reject_foreign_statement();
     if (cursor_.accept_word("pass")) return block.push_back(make_statement(where, syntax::Pass{}));
     ExpressionPtr left = expressions_.parse();
-    if (cursor_.is_punctuation(",")) cursor_.fail("tuples are not supported", "assign one value a statement", ErrorCode::unsupported);
+    if (cursor_.is_punctuation(","))
+      cursor_.fail("tuples are not supported", "assign one value a statement", ErrorCode::unsupported);
     if (cursor_.is_punctuation(":")) return block.push_back(parse_declaration(where, left));
     const auto op = find_assignment(cursor_.peek());
     if (op || cursor_.is_punctuation("=")) return block.push_back(parse_assignment(left, op));
@@ -277,8 +288,10 @@ class Parser {
       cursor_.fail_at(left->where, "only a name or an element can be assigned to", "write `name = ...` or `name[i] = ...`");
     const Position op_where = cursor_.next().where;
     ExpressionPtr value = expressions_.parse();
-    if (cursor_.is_punctuation("=")) cursor_.fail("chained assignments are not supported", "write one assignment a line", ErrorCode::unsupported);
-    if (cursor_.is_punctuation(",")) cursor_.fail("tuples are not supported", "assign one value a statement", ErrorCode::unsupported);
+    if (cursor_.is_punctuation("="))
+      cursor_.fail("chained assignments are not supported", "write one assignment a line", ErrorCode::unsupported);
+    if (cursor_.is_punctuation(","))
+      cursor_.fail("tuples are not supported", "assign one value a statement", ErrorCode::unsupported);
     return make_statement(left->where, syntax::Assign{left, op, op_where, std::move(value)});
   }
 

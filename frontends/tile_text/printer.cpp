@@ -9,31 +9,55 @@ using syntax::ExpressionPtr;
 namespace {
 
 /// How tightly an expression binds; brackets are needed where a place demands a tighter one.
-enum Level { conditional = 0, disjunction, conjunction, negation, comparison, bit_or, bit_xor, bit_and, shift, sum, product, sign, postfix };
+enum Level {
+  conditional = 0,
+  disjunction,
+  conjunction,
+  negation,
+  comparison,
+  bit_or,
+  bit_xor,
+  bit_and,
+  shift,
+  sum,
+  product,
+  sign,
+  postfix
+};
 
 Level level_of(BinaryOp op) {
   switch (op) {
-    case BinaryOp::logical_or: return disjunction;
-    case BinaryOp::logical_and: return conjunction;
+    case BinaryOp::logical_or:
+      return disjunction;
+    case BinaryOp::logical_and:
+      return conjunction;
     case BinaryOp::lt:
     case BinaryOp::le:
     case BinaryOp::gt:
     case BinaryOp::ge:
     case BinaryOp::eq:
-    case BinaryOp::ne: return comparison;
-    case BinaryOp::bit_or: return bit_or;
-    case BinaryOp::bit_xor: return bit_xor;
-    case BinaryOp::bit_and: return bit_and;
+    case BinaryOp::ne:
+      return comparison;
+    case BinaryOp::bit_or:
+      return bit_or;
+    case BinaryOp::bit_xor:
+      return bit_xor;
+    case BinaryOp::bit_and:
+      return bit_and;
     case BinaryOp::shift_left:
-    case BinaryOp::shift_right: return shift;
+    case BinaryOp::shift_right:
+      return shift;
     case BinaryOp::add:
-    case BinaryOp::sub: return sum;
+    case BinaryOp::sub:
+      return sum;
     case BinaryOp::mul:
     case BinaryOp::divide:
     case BinaryOp::floor_div:
-    case BinaryOp::modulo: return product;
+    case BinaryOp::modulo:
+      return product;
     case BinaryOp::min:
-    case BinaryOp::max: return postfix;
+    case BinaryOp::max:
+      return postfix;
   }
   return postfix;
 }
@@ -72,7 +96,8 @@ struct ExpressionPrinter {
     return (number ? "(" : "") + expression_text(n.base, postfix) + (number ? ")" : "") + "." + n.name;
   }
   std::string operator()(const syntax::Slice& n) {
-    return (n.lower ? expression_text(n.lower, conditional) : "") + ":" + (n.upper ? expression_text(n.upper, conditional) : "");
+    return (n.lower ? expression_text(n.lower, conditional) : "") + ":" +
+           (n.upper ? expression_text(n.upper, conditional) : "");
   }
   std::string operator()(const syntax::Subscript& n) {
     std::string text = expression_text(n.base, postfix) + "[";
@@ -115,7 +140,8 @@ struct ExpressionPrinter {
   std::string operator()(const syntax::Comparison& n) {
     level = comparison;
     std::string text = expression_text(n.first, bit_or);
-    for (const syntax::ComparisonLink& link : n.links) text += " " + op_name(link.op) + " " + expression_text(link.operand, bit_or);
+    for (const syntax::ComparisonLink& link : n.links)
+      text += " " + op_name(link.op) + " " + expression_text(link.operand, bit_or);
     return text;
   }
   std::string operator()(const syntax::Conditional& n) {
@@ -149,10 +175,12 @@ struct StatementPrinter {
     return text;
   }
   std::string operator()(const syntax::Assign& n) const {
-    return expression_text(n.target, postfix) + " " + (n.op ? op_name(*n.op) : "") + "= " + expression_text(n.value, conditional) + "\n";
+    return expression_text(n.target, postfix) + " " + (n.op ? op_name(*n.op) : "") + "= " +
+           expression_text(n.value, conditional) + "\n";
   }
   std::string operator()(const syntax::Declare& n) const {
-    return n.name + ": " + expression_text(n.type, conditional) + (n.value ? " = " + expression_text(n.value, conditional) : "") + "\n";
+    return n.name + ": " + expression_text(n.type, conditional) +
+           (n.value ? " = " + expression_text(n.value, conditional) : "") + "\n";
   }
   std::string operator()(const syntax::Evaluate& n) const { return expression_text(n.expression, conditional) + "\n"; }
   std::string operator()(const syntax::Pass&) const { return "pass\n"; }

@@ -19,10 +19,14 @@ Subscripts move_inside(const Subscripts& outer, const Nest& from, const Nest& to
 Literal identity(Combine combine, ElementType type) {
   switch (combine) {
     case Combine::assign:
-    case Combine::sum: return Literal{0, 0};
-    case Combine::prod: return Literal{1, 1};
-    case Combine::min: return extreme_literal(Extreme::largest, type);
-    case Combine::max: return extreme_literal(Extreme::least, type);
+    case Combine::sum:
+      return Literal{0, 0};
+    case Combine::prod:
+      return Literal{1, 1};
+    case Combine::min:
+      return extreme_literal(Extreme::largest, type);
+    case Combine::max:
+      return extreme_literal(Extreme::least, type);
   }
   return Literal{0, 0};
 }
@@ -31,15 +35,16 @@ void emit_init(Lowering& lowering, const Nest& nest, const ReductionTarget& targ
                std::vector<Tree::Branch>& out) {
   const std::string name = lowering.scope.names().init_statement(base);
   LoweredStatement init = start_statement(nest, name, lowering.scope.diagnostics().locate(target.where));
-  init.ir.write = {target.symbol.tensor.name, access_relation(lowering.scope, nest, target.symbol, target.subscripts, name), init.ir.where};
+  init.ir.write = {target.symbol.tensor.name, access_relation(lowering.scope, nest, target.symbol, target.subscripts, name),
+                   init.ir.where};
   init.ir.body = make_expr(target.symbol.tensor.type, identity(combine, target.symbol.tensor.type));
   if (lowering.statements.add(lowering.scope, std::move(init))) out.push_back({{name}, Tree::leaf()});
 }
 
 }  // namespace
 
-bool emit_reduction(Lowering& lowering, const Nest& nest, const ReductionTarget& target, const syntax::Generator& generator, Combine combine,
-                    std::vector<Tree::Branch>& out) {
+bool emit_reduction(Lowering& lowering, const Nest& nest, const ReductionTarget& target, const syntax::Generator& generator,
+                    Combine combine, std::vector<Tree::Branch>& out) {
   Scope& scope = lowering.scope;
   const ElementType type = target.symbol.tensor.type;
   const std::string name = scope.names().statement(target.symbol.tensor.name);
@@ -49,13 +54,15 @@ bool emit_reduction(Lowering& lowering, const Nest& nest, const ReductionTarget&
   ValueLowering value(lowering, inner, name, target.symbol.source_name);
   ExprPtr body = value.lower(generator.element, type);
   if (body && type == ElementType::boolean) {
-    scope.diagnostics().add(ErrorCode::type_mismatch, generator.element->where, "`" + combine_name(combine) + "` is not defined for bool", "cast the value: i32(...)");
+    scope.diagnostics().add(ErrorCode::type_mismatch, generator.element->where,
+                            "`" + combine_name(combine) + "` is not defined for bool", "cast the value: i32(...)");
     body = nullptr;
   }
   if (!known || !inner.known) return false;
   LoweredStatement statement = start_statement(inner, name, scope.diagnostics().locate(target.where));
   const Subscripts subscripts = move_inside(target.subscripts, nest, inner);
-  statement.ir.write = {target.symbol.tensor.name, access_relation(scope, inner, target.symbol, subscripts, name), statement.ir.where};
+  statement.ir.write = {target.symbol.tensor.name, access_relation(scope, inner, target.symbol, subscripts, name),
+                        statement.ir.where};
   statement.ir.combine = combine;
   statement.ir.body = body;
   statement.ir.reads = value.reads();

@@ -14,8 +14,8 @@ struct ReductionTarget {
 };
 
 /// Appends the branches `r_init` and `for k: r (+)= e` to `out`. False where an error was reported.
-bool emit_reduction(Lowering& lowering, const Nest& nest, const ReductionTarget& target, const syntax::Generator& generator, Combine combine,
-                    std::vector<Tree::Branch>& out);
+bool emit_reduction(Lowering& lowering, const Nest& nest, const ReductionTarget& target, const syntax::Generator& generator,
+                    Combine combine, std::vector<Tree::Branch>& out);
 
 /// Gives a local one leading dimension per iterator around its declaration.
 void expand_over(const Scope& scope, const Nest& nest, TensorSymbol& symbol);

@@ -68,24 +68,30 @@ class PrimitiveReader {
     const auto* evaluate = std::get_if<syntax::Evaluate>(&statement.node);
     const auto* call = evaluate ? syntax::as<syntax::Call>(evaluate->expression) : nullptr;
     const std::string name = call ? callee_name(*call) : "";
-    if (name.empty()) return report(ErrorCode::invalid_pin, statement.where, "a schedule holds primitives only", "write one primitive a line, e.g. tile(\"thread\", i=64)");
+    if (name.empty())
+      return report(ErrorCode::invalid_pin, statement.where, "a schedule holds primitives only",
+                    "write one primitive a line, e.g. tile(\"thread\", i=64)");
     const Primitive* primitive = find_primitive(name);
     if (primitive == nullptr) {
       const std::string nearest = nearest_name(name, primitive_names());
       return report(ErrorCode::unknown_name, statement.where, "there is no schedule primitive `" + name + "`",
-                    nearest.empty() ? "use tile, order, promote, pipeline, parallel, vectorize, unroll, atom, schedule or fuse" : "did you mean `" + nearest + "`?");
+                    nearest.empty() ? "use tile, order, promote, pipeline, parallel, vectorize, unroll, atom, schedule or fuse"
+                                    : "did you mean `" + nearest + "`?");
     }
     read_call(*primitive, *call, statement.where);
   }
 
  private:
-  void report(ErrorCode code, syntax::Position where, const std::string& message, const std::string& hint) { diagnostics_.add(code, where, message, hint); }
+  void report(ErrorCode code, syntax::Position where, const std::string& message, const std::string& hint) {
+    diagnostics_.add(code, where, message, hint);
+  }
 
   void read_call(const Primitive& primitive, const syntax::Call& call, syntax::Position where) {
     const std::string hint = "write e.g. " + std::string(primitive.example);
     const std::string name(primitive.name);
     if (call.arguments.size() < primitive.least || call.arguments.size() > primitive.most)
-      return report(ErrorCode::invalid_pin, where, "`" + name + "` takes " + count_text(primitive) + ", not " + std::to_string(call.arguments.size()), hint);
+      return report(ErrorCode::invalid_pin, where,
+                    "`" + name + "` takes " + count_text(primitive) + ", not " + std::to_string(call.arguments.size()), hint);
     if (primitive.sizes && call.keywords.empty() && call.arguments.size() < (name == "tile" ? 3 : 1))
       return report(ErrorCode::invalid_pin, where, "`" + name + "` names no loop", hint);
     Pin pin;
@@ -93,26 +99,34 @@ class PrimitiveReader {
     pin.where = diagnostics_.locate(where);
     for (const ExpressionPtr& argument : call.arguments) {
       const std::optional<std::string> text = argument_text(argument);
-      if (!text) return report(ErrorCode::invalid_pin, argument->where, "`" + print(argument) + "` is neither a name, a string nor an integer", hint);
+      if (!text)
+        return report(ErrorCode::invalid_pin, argument->where,
+                      "`" + print(argument) + "` is neither a name, a string nor an integer", hint);
       pin.arguments.push_back(*text);
     }
     for (const syntax::Keyword& keyword : call.keywords) {
       const std::optional<std::string> text = argument_text(keyword.value);
-      if (!text) return report(ErrorCode::invalid_pin, keyword.value->where, "`" + print(keyword.value) + "` is neither a name, a string nor an integer", hint);
+      if (!text)
+        return report(ErrorCode::invalid_pin, keyword.value->where,
+                      "`" + print(keyword.value) + "` is neither a name, a string nor an integer", hint);
       const auto* number = syntax::as<syntax::IntegerLiteral>(keyword.value);
       const bool fits = number != nullptr && number->value >= 1 && number->value <= largest_number;
       if ((primitive.sizes || number != nullptr) && !fits)
-        return report(ErrorCode::invalid_pin, keyword.value->where, "`" + keyword.name + "` must be an integer from 1 to 1073741824", hint);
+        return report(ErrorCode::invalid_pin, keyword.value->where,
+                      "`" + keyword.name + "` must be an integer from 1 to 1073741824", hint);
       for (const auto& [known, value] : pin.keywords)
-        if (known == keyword.name) return report(ErrorCode::duplicate_name, keyword.where, "`" + keyword.name + "` is given twice", "keep one of them");
+        if (known == keyword.name)
+          return report(ErrorCode::duplicate_name, keyword.where, "`" + keyword.name + "` is given twice", "keep one of them");
       pin.keywords.emplace_back(keyword.name, *text);
     }
     pins_.pins.push_back(std::move(pin));
   }
 
   static std::string count_text(const Primitive& primitive) {
-    if (primitive.least == primitive.most) return std::to_string(primitive.least) + (primitive.least == 1 ? " argument" : " arguments");
-    if (primitive.most == any_number) return "at least " + std::to_string(primitive.least) + (primitive.least == 1 ? " argument" : " arguments");
+    if (primitive.least == primitive.most)
+      return std::to_string(primitive.least) + (primitive.least == 1 ? " argument" : " arguments");
+    if (primitive.most == any_number)
+      return "at least " + std::to_string(primitive.least) + (primitive.least == 1 ? " argument" : " arguments");
     return std::to_string(primitive.least) + " or " + std::to_string(primitive.most) + " arguments";
   }
 
@@ -162,11 +176,14 @@ void read_head(const syntax::Decorator& decorator, Pins& pins, Diagnostics& diag
     diagnostics.add(ErrorCode::invalid_pin, decorator.where, "a schedule has no decorator but `@schedule`", hint);
     return;
   }
-  if (call->arguments.size() > 1) diagnostics.add(ErrorCode::invalid_pin, call->arguments[1]->where, "a schedule belongs to one program", hint);
+  if (call->arguments.size() > 1)
+    diagnostics.add(ErrorCode::invalid_pin, call->arguments[1]->where, "a schedule belongs to one program", hint);
   if (!call->arguments.empty()) {
     const auto* program = syntax::as<syntax::Name>(call->arguments.front());
-    if (program != nullptr) pins.program = program->name;
-    else diagnostics.add(ErrorCode::invalid_pin, call->arguments.front()->where, "the program of a schedule is a name", hint);
+    if (program != nullptr)
+      pins.program = program->name;
+    else
+      diagnostics.add(ErrorCode::invalid_pin, call->arguments.front()->where, "the program of a schedule is a name", hint);
   }
   for (const syntax::Keyword& keyword : call->keywords) {
     const auto* machine = syntax::as<syntax::StringLiteral>(keyword.value);
@@ -199,7 +216,8 @@ Pins read_schedule(const syntax::Function& function, Diagnostics& diagnostics) {
   pins.name = function.name == "_" ? "" : function.name;
   for (const syntax::Decorator& decorator : function.decorators) read_head(decorator, pins, diagnostics);
   if (!function.parameters.empty())
-    diagnostics.add(ErrorCode::invalid_pin, function.parameters.front().where, "a schedule has no parameters", "write `def " + function.name + "():`");
+    diagnostics.add(ErrorCode::invalid_pin, function.parameters.front().where, "a schedule has no parameters",
+                    "write `def " + function.name + "():`");
   read_primitives(function.body, pins, diagnostics);
   return pins;
 }
@@ -212,7 +230,8 @@ std::string print_schedule(const Pins& pins) {
   if (bare) return lines;
   std::string head = pins.program;
   if (!pins.machine.empty()) head += (head.empty() ? "" : ", ") + ("machine=" + quote(pins.machine));
-  return "@schedule(" + head + ")\ndef " + (pins.name.empty() ? "_" : pins.name) + "():\n" + (lines.empty() ? "    pass\n" : lines);
+  return "@schedule(" + head + ")\ndef " + (pins.name.empty() ? "_" : pins.name) + "():\n" +
+         (lines.empty() ? "    pass\n" : lines);
 }
 
 }  // namespace tileopt::tile_text

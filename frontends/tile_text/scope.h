@@ -20,25 +20,25 @@ struct TensorSymbol {
   std::vector<std::string> extent_text;  ///< declared extents as written (without leading dimensions)
   std::vector<isl::pw_aff> shifts;       ///< [params] -> [(least value of the enclosing iterator)], one per leading dimension
   syntax::Position where;
-  bool known = true;                     ///< false: its declaration was in error, so accesses are not checked
+  bool known = true;  ///< false: its declaration was in error, so accesses are not checked
 
   std::size_t rank() const { return extent_text.size(); }  ///< of the declaration
 };
 
 struct Iterator {
   std::string source_name;
-  std::string name;  ///< unique among the iterators around a statement
-  int loop = 0;      ///< identity of the loop, shared by all statements inside it
-  std::optional<isl::pw_aff> upper; ///< { [outer iterators, this] -> [(exclusive bound)] }
+  std::string name;                  ///< unique among the iterators around a statement
+  int loop = 0;                      ///< identity of the loop, shared by all statements inside it
+  std::optional<isl::pw_aff> upper;  ///< { [outer iterators, this] -> [(exclusive bound)] }
   syntax::Position where;
 };
 
 /// The loops around a place, and the instances that reach it.
 struct Nest {
   std::vector<Iterator> iterators;
-  isl::set domain;     ///< [params] -> { [iterators] }
-  isl::set ranges;     ///< the same without the conditions of `if`s: what locals are expanded over
-  bool known = true;   ///< false: a bound or condition was in error, so nothing is proved about accesses
+  isl::set domain;    ///< [params] -> { [iterators] }
+  isl::set ranges;    ///< the same without the conditions of `if`s: what locals are expanded over
+  bool known = true;  ///< false: a bound or condition was in error, so nothing is proved about accesses
 };
 
 /// Symbols of one function. Locals live in blocks; a name keeps one meaning (size, tensor or iterator) throughout.
@@ -55,7 +55,7 @@ class Scope {
   /// Sizes are all added before the first space is made.
   void add_size(const std::string& name, syntax::Position where);
 
-  isl::space params_space() const;                   ///< [params] -> { : }
+  isl::space params_space() const;                     ///< [params] -> { : }
   isl::space set_space(std::size_t dimensions) const;  ///< [params] -> { [..] }
   const isl::set& context() const { return context_; }
   void set_context(isl::set context) { context_ = std::move(context); }

@@ -90,7 +90,9 @@ struct LocalExtents {
  private:
   bool over_sizes(const ExpressionPtr& expression) const {
     if (const auto* name = syntax::as<syntax::Name>(expression)) return scope.is_size(name->name);
-    if (!syntax::as<syntax::IntegerLiteral>(expression) && !syntax::as<syntax::Binary>(expression) && !syntax::as<syntax::Unary>(expression)) return false;
+    if (!syntax::as<syntax::IntegerLiteral>(expression) && !syntax::as<syntax::Binary>(expression) &&
+        !syntax::as<syntax::Unary>(expression))
+      return false;
     for (const ExpressionPtr& child : syntax::children(*expression))
       if (!over_sizes(child)) return false;
     return true;
@@ -127,7 +129,8 @@ void declare_parameter(Scope& scope, const syntax::Parameter& parameter, isl::se
   const WrittenParameter written = read_role(parameter.type);
   if (is_size_type(written.type)) {
     if (written.role != TensorRole::in)
-      scope.diagnostics().add(ErrorCode::invalid_write, parameter.type->where, "a size cannot be written", "write `" + parameter.name + ": size`");
+      scope.diagnostics().add(ErrorCode::invalid_write, parameter.type->where, "a size cannot be written",
+                              "write `" + parameter.name + ": size`");
     return;
   }
   TensorSymbol symbol;
@@ -166,7 +169,8 @@ std::optional<WrittenType> read_type(Scope& scope, const ExpressionPtr& expressi
   }
   const std::string hint = "use f64, f32, f16, bf16, i64 ... i8, u64 ... u8 or bool, e.g. `f32[M, N]`";
   if (name == "out" || name == "inout")
-    diagnostics.add(ErrorCode::type_mismatch, head->where, "`" + name + "` belongs around the type of a parameter", "write `" + name + "[f32[M, N]]`");
+    diagnostics.add(ErrorCode::type_mismatch, head->where, "`" + name + "` belongs around the type of a parameter",
+                    "write `" + name + "[f32[M, N]]`");
   else if (is_planned_type(name) || is_planned(name))
     diagnostics.add(ErrorCode::unsupported, head->where, "the type `" + name + "` is not supported yet", hint);
   else if (name == "size")
@@ -187,7 +191,8 @@ std::optional<std::vector<isl::pw_aff>> read_extents(Scope& scope, const Written
     fine = fine && value;
     if (!value) continue;
     if (value->ge_set(value->sub(*value)).is_empty()) {
-      scope.diagnostics().add(ErrorCode::shape_mismatch, extent->where, "the extent " + print(extent) + " is negative", "use an extent of at least 0");
+      scope.diagnostics().add(ErrorCode::shape_mismatch, extent->where, "the extent " + print(extent) + " is negative",
+                              "use an extent of at least 0");
       fine = false;
     }
     extents.push_back(*value);
@@ -206,12 +211,14 @@ void read_signature(Scope& scope, const syntax::Function& function) {
     const syntax::Parameter& parameter = function.parameters[i];
     for (std::size_t j = 0; j < i; ++j) {
       if (function.parameters[j].name != parameter.name || !is_size_type(parameter.type)) continue;
-      scope.diagnostics().add(ErrorCode::duplicate_name, parameter.where, "two parameters are called `" + parameter.name + "`", "choose another name for one of them");
+      scope.diagnostics().add(ErrorCode::duplicate_name, parameter.where, "two parameters are called `" + parameter.name + "`",
+                              "choose another name for one of them");
     }
     declare_parameter(scope, parameter, context);
   }
   if (context.is_empty()) {
-    scope.diagnostics().add(ErrorCode::shape_mismatch, function.where, "no sizes make every extent of the parameters non-negative", "correct the extents");
+    scope.diagnostics().add(ErrorCode::shape_mismatch, function.where,
+                            "no sizes make every extent of the parameters non-negative", "correct the extents");
     return;
   }
   scope.set_context(context);

@@ -23,7 +23,8 @@ LoweredStatement start_statement(const Nest& nest, const std::string& name, Sour
 Tree::Branch in_sequence(std::vector<Tree::Branch> pieces) {
   if (pieces.size() == 1) return std::move(pieces.front());
   Tree::Branch whole;
-  for (const Tree::Branch& piece : pieces) whole.statements.insert(whole.statements.end(), piece.statements.begin(), piece.statements.end());
+  for (const Tree::Branch& piece : pieces)
+    whole.statements.insert(whole.statements.end(), piece.statements.begin(), piece.statements.end());
   if (!pieces.empty()) whole.tree = Tree::sequence(std::move(pieces));
   return whole;
 }

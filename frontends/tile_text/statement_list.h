@@ -11,9 +11,9 @@
 namespace tileopt::tile_text {
 
 struct LoweredStatement {
-  Statement ir;                        ///< `body` is null where an error was reported
-  std::vector<int> loops;              ///< Iterator::loop of its iterators
-  bool own_read_initialised = false;   ///< a reduction whose init statement precedes it
+  Statement ir;                       ///< `body` is null where an error was reported
+  std::vector<int> loops;             ///< Iterator::loop of its iterators
+  bool own_read_initialised = false;  ///< a reduction whose init statement precedes it
 };
 
 class StatementList {

@@ -55,14 +55,15 @@ struct Children {
 };
 
 bool same_targets(const std::vector<Target>& a, const std::vector<Target>& b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                    [](const Target& x, const Target& y) { return x.name == y.name; });
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const Target& x, const Target& y) { return x.name == y.name; });
 }
 
 /// Compares what a node holds beside its subexpressions.
 struct SameHead {
   bool operator()(const IntegerLiteral& a, const IntegerLiteral& b) const { return a.value == b.value; }
-  bool operator()(const RealLiteral& a, const RealLiteral& b) const { return std::memcmp(&a.value, &b.value, sizeof a.value) == 0; }
+  bool operator()(const RealLiteral& a, const RealLiteral& b) const {
+    return std::memcmp(&a.value, &b.value, sizeof a.value) == 0;
+  }
   bool operator()(const BoolLiteral& a, const BoolLiteral& b) const { return a.value == b.value; }
   bool operator()(const NoneLiteral&, const NoneLiteral&) const { return true; }
   bool operator()(const StringLiteral& a, const StringLiteral& b) const { return a.value == b.value; }
@@ -76,9 +77,10 @@ struct SameHead {
                       [](const Keyword& x, const Keyword& y) { return x.name == y.name; });
   }
   bool operator()(const Generator& a, const Generator& b) const {
-    return std::equal(a.clauses.begin(), a.clauses.end(), b.clauses.begin(), b.clauses.end(), [](const Clause& x, const Clause& y) {
-      return same_targets(x.targets, y.targets) && x.conditions.size() == y.conditions.size();
-    });
+    return std::equal(a.clauses.begin(), a.clauses.end(), b.clauses.begin(), b.clauses.end(),
+                      [](const Clause& x, const Clause& y) {
+                        return same_targets(x.targets, y.targets) && x.conditions.size() == y.conditions.size();
+                      });
   }
   bool operator()(const Unary& a, const Unary& b) const { return a.op == b.op; }
   bool operator()(const Binary& a, const Binary& b) const { return a.op == b.op; }
@@ -88,7 +90,9 @@ struct SameHead {
   }
   bool operator()(const Conditional&, const Conditional&) const { return true; }
   template <class A, class B>
-  bool operator()(const A&, const B&) const { return false; }
+  bool operator()(const A&, const B&) const {
+    return false;
+  }
 };
 
 bool equal(const Statement& a, const Statement& b);
@@ -98,9 +102,10 @@ struct SameStatement {
     return same_targets(a.targets, b.targets) && syntax::equal(a.iterable, b.iterable) && syntax::equal(a.body, b.body);
   }
   bool operator()(const If& a, const If& b) const {
-    const bool arms = std::equal(a.arms.begin(), a.arms.end(), b.arms.begin(), b.arms.end(), [](const If::Arm& x, const If::Arm& y) {
-      return syntax::equal(x.condition, y.condition) && syntax::equal(x.body, y.body);
-    });
+    const bool arms =
+        std::equal(a.arms.begin(), a.arms.end(), b.arms.begin(), b.arms.end(), [](const If::Arm& x, const If::Arm& y) {
+          return syntax::equal(x.condition, y.condition) && syntax::equal(x.body, y.body);
+        });
     if (!arms || a.otherwise.has_value() != b.otherwise.has_value()) return false;
     return !a.otherwise || syntax::equal(*a.otherwise, *b.otherwise);
   }
@@ -113,7 +118,9 @@ struct SameStatement {
   bool operator()(const Evaluate& a, const Evaluate& b) const { return syntax::equal(a.expression, b.expression); }
   bool operator()(const Pass&, const Pass&) const { return true; }
   template <class A, class B>
-  bool operator()(const A&, const B&) const { return false; }
+  bool operator()(const A&, const B&) const {
+    return false;
+  }
 };
 
 bool equal(const Statement& a, const Statement& b) { return std::visit(SameStatement{}, a.node, b.node); }
@@ -140,16 +147,16 @@ bool equal(const Block& a, const Block& b) {
 }
 
 bool equal(const Module& a, const Module& b) {
-  return std::equal(a.functions.begin(), a.functions.end(), b.functions.begin(), b.functions.end(),
-                    [](const Function& x, const Function& y) {
-    const bool decorators = std::equal(x.decorators.begin(), x.decorators.end(), y.decorators.begin(), y.decorators.end(),
-                                       [](const Decorator& p, const Decorator& q) { return equal(p.expression, q.expression); });
-    const bool parameters = std::equal(x.parameters.begin(), x.parameters.end(), y.parameters.begin(), y.parameters.end(),
-                                       [](const Parameter& p, const Parameter& q) {
-      return p.name == q.name && equal(p.type, q.type);
-    });
-    return decorators && parameters && x.name == y.name && equal(x.body, y.body);
-  });
+  return std::equal(
+      a.functions.begin(), a.functions.end(), b.functions.begin(), b.functions.end(), [](const Function& x, const Function& y) {
+        const bool decorators =
+            std::equal(x.decorators.begin(), x.decorators.end(), y.decorators.begin(), y.decorators.end(),
+                       [](const Decorator& p, const Decorator& q) { return equal(p.expression, q.expression); });
+        const bool parameters =
+            std::equal(x.parameters.begin(), x.parameters.end(), y.parameters.begin(), y.parameters.end(),
+                       [](const Parameter& p, const Parameter& q) { return p.name == q.name && equal(p.type, q.type); });
+        return decorators && parameters && x.name == y.name && equal(x.body, y.body);
+      });
 }
 
 bool mentions(const ExpressionPtr& expression, const std::string& name) {

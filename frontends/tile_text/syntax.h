@@ -171,8 +171,8 @@ struct Function {
   std::string name;
   Position where;  ///< of the name
   std::vector<Parameter> parameters;
-  Block body;          ///< at least one statement
-  bool broken = false; ///< a syntax error was reported inside; the rest is incomplete
+  Block body;           ///< at least one statement
+  bool broken = false;  ///< a syntax error was reported inside; the rest is incomplete
 };
 struct Module {
   std::vector<Function> functions;
@@ -194,7 +194,9 @@ std::vector<ExpressionPtr> children(const Expression& expression);
 
 /// The node of type T, or null.
 template <class T>
-const T* as(const ExpressionPtr& expression) { return expression ? std::get_if<T>(&expression->node) : nullptr; }
+const T* as(const ExpressionPtr& expression) {
+  return expression ? std::get_if<T>(&expression->node) : nullptr;
+}
 
 template <class Node>
 ExpressionPtr make_expression(Position where, Node node) {

@@ -18,12 +18,14 @@ void check_function_names(const syntax::Module& module, Diagnostics& diagnostics
   for (const syntax::Function& function : module.functions) {
     const auto [known, fresh] = lines.emplace(function.name, function.where.line);
     if (fresh) continue;
-    diagnostics.add(ErrorCode::duplicate_name, function.where, "`" + function.name + "` is already defined (line " + std::to_string(known->second) + ")",
+    diagnostics.add(ErrorCode::duplicate_name, function.where,
+                    "`" + function.name + "` is already defined (line " + std::to_string(known->second) + ")",
                     "choose another name for one of the functions");
   }
 }
 
-void check_scheduled_program(const syntax::Module& module, const syntax::Function& function, const Pins& pins, Diagnostics& diagnostics) {
+void check_scheduled_program(const syntax::Module& module, const syntax::Function& function, const Pins& pins,
+                             Diagnostics& diagnostics) {
   std::vector<std::string> programs;
   for (const syntax::Function& other : module.functions)
     if (!tile_text::is_schedule(other)) programs.push_back(other.name);
@@ -31,9 +33,11 @@ void check_scheduled_program(const syntax::Module& module, const syntax::Functio
     if (program == pins.program) return;
   const std::string nearest = tile_text::nearest_name(pins.program, programs);
   if (pins.program.empty())
-    diagnostics.add(ErrorCode::invalid_pin, function.decorators.front().where, "the schedule names no program", "write `@schedule(program)`");
+    diagnostics.add(ErrorCode::invalid_pin, function.decorators.front().where, "the schedule names no program",
+                    "write `@schedule(program)`");
   else
-    diagnostics.add(ErrorCode::unknown_name, function.decorators.front().where, "the file has no program `" + pins.program + "`",
+    diagnostics.add(ErrorCode::unknown_name, function.decorators.front().where,
+                    "the file has no program `" + pins.program + "`",
                     nearest.empty() ? "name a function of this file" : "did you mean `" + nearest + "`?");
 }
 
@@ -74,7 +78,8 @@ Pins parse_pins(const std::string& text, const std::string& file) {
   if (whole) {
     const syntax::Module module = tile_text::parse_module(text, diagnostics);
     if (module.functions.size() != 1 || !tile_text::is_schedule(module.functions.front()))
-      diagnostics.add(ErrorCode::invalid_pin, {1, 1}, "expected one `@schedule` function", "write `@schedule(program)` above `def name():`");
+      diagnostics.add(ErrorCode::invalid_pin, {1, 1}, "expected one `@schedule` function",
+                      "write `@schedule(program)` above `def name():`");
     else if (!module.functions.front().broken)
       pins = tile_text::read_schedule(module.functions.front(), diagnostics);
   } else {

@@ -7,9 +7,9 @@ namespace tileopt::tile_text {
 
 namespace {
 constexpr std::array<std::string_view, 35> keywords = {
-    "False", "None",   "True",  "and",    "as",   "assert", "async",  "await",    "break",  "class", "continue", "def",
-    "del",   "elif",   "else",  "except", "finally", "for", "from",   "global",   "if",     "import", "in",      "is",
-    "lambda", "nonlocal", "not", "or",    "pass", "raise",  "return", "try",      "while",  "with",  "yield"};
+    "False",  "None",     "True", "and",    "as",      "assert", "async",  "await",  "break", "class",  "continue", "def",
+    "del",    "elif",     "else", "except", "finally", "for",    "from",   "global", "if",    "import", "in",       "is",
+    "lambda", "nonlocal", "not",  "or",     "pass",    "raise",  "return", "try",    "while", "with",   "yield"};
 }  // namespace
 
 bool is_keyword(const std::string& name) { return std::find(keywords.begin(), keywords.end(), name) != keywords.end(); }
@@ -47,7 +47,9 @@ std::string TokenCursor::expect_name(const std::string& what) {
   return next().text;
 }
 
-void TokenCursor::fail(const std::string& message, const std::string& hint, ErrorCode code) { fail_at(where(), message, hint, code); }
+void TokenCursor::fail(const std::string& message, const std::string& hint, ErrorCode code) {
+  fail_at(where(), message, hint, code);
+}
 
 void TokenCursor::fail_at(syntax::Position where, const std::string& message, const std::string& hint, ErrorCode code) {
   if (!is(TokenKind::error)) diagnostics_.add(code, where, message, hint);
@@ -60,13 +62,20 @@ std::string TokenCursor::describe() const {
     case TokenKind::name:
     case TokenKind::integer:
     case TokenKind::real:
-    case TokenKind::punctuation: return "`" + token.text + "`";
-    case TokenKind::string: return "a string";
-    case TokenKind::newline: return "the end of the line";
-    case TokenKind::indent: return "a deeper indentation";
-    case TokenKind::dedent: return "the end of the block";
-    case TokenKind::error: return "an error";
-    case TokenKind::end: return "the end of the file";
+    case TokenKind::punctuation:
+      return "`" + token.text + "`";
+    case TokenKind::string:
+      return "a string";
+    case TokenKind::newline:
+      return "the end of the line";
+    case TokenKind::indent:
+      return "a deeper indentation";
+    case TokenKind::dedent:
+      return "the end of the block";
+    case TokenKind::error:
+      return "an error";
+    case TokenKind::end:
+      return "the end of the file";
   }
   return "something else";
 }

@@ -13,7 +13,9 @@ using syntax::Position;
 namespace {
 
 std::string quoted(const ExpressionPtr& expression) { return "`" + print(expression) + "`"; }
-std::string cast_text(ElementType type, const ExpressionPtr& expression) { return "`" + type_name(type) + "(" + print(expression) + ")`"; }
+std::string cast_text(ElementType type, const ExpressionPtr& expression) {
+  return "`" + type_name(type) + "(" + print(expression) + ")`";
+}
 
 /// The type of two that the other is better cast to.
 ElementType common_type(ElementType a, ElementType b) {
@@ -45,22 +47,27 @@ ExprPtr ValueLowering::lower(const ExpressionPtr& expression, ElementType wanted
     const ExprPtr index = lower_index(expression, is_integer(wanted) ? wanted : ElementType::i64);
     if (!index || is_integer(wanted)) return index;
     const bool condition = wanted == ElementType::boolean;
-    return reject(ErrorCode::type_mismatch, expression->where, quoted(expression) + " is an index; here " + type_name(wanted) + " is needed",
+    return reject(ErrorCode::type_mismatch, expression->where,
+                  quoted(expression) + " is an index; here " + type_name(wanted) + " is needed",
                   condition ? "compare it, e.g. `" + print(expression) + " != 0`" : "write " + cast_text(wanted, expression));
   }
   if (!found.is_typed() || found.type == wanted) return lower_typed(expression, wanted);
   lower_typed(expression, found.type);
   if (wanted == ElementType::boolean)
-    return reject(ErrorCode::type_mismatch, expression->where, quoted(expression) + " is " + type_name(found.type) + ", not a condition",
+    return reject(ErrorCode::type_mismatch, expression->where,
+                  quoted(expression) + " is " + type_name(found.type) + ", not a condition",
                   "compare it, e.g. `" + print(expression) + " != 0`");
   return reject(ErrorCode::type_mismatch, expression->where,
-                quoted(expression) + " is " + type_name(found.type) + "; here " + type_name(wanted) + " is needed", "write " + cast_text(wanted, expression));
+                quoted(expression) + " is " + type_name(found.type) + "; here " + type_name(wanted) + " is needed",
+                "write " + cast_text(wanted, expression));
 }
 
 ExprPtr ValueLowering::lower_typed(const ExpressionPtr& expression, ElementType type) {
-  if (const auto* literal = syntax::as<syntax::IntegerLiteral>(expression)) return lower_literal(expression, literal->value, false, type);
+  if (const auto* literal = syntax::as<syntax::IntegerLiteral>(expression))
+    return lower_literal(expression, literal->value, false, type);
   if (const auto* literal = syntax::as<syntax::RealLiteral>(expression)) return lower_real(expression, literal->value, type);
-  if (const auto* literal = syntax::as<syntax::BoolLiteral>(expression)) return make_expr(type, Literal{0, literal->value ? 1 : 0});
+  if (const auto* literal = syntax::as<syntax::BoolLiteral>(expression))
+    return make_expr(type, Literal{0, literal->value ? 1 : 0});
   if (syntax::as<syntax::Name>(expression)) return lower_access(expression, expression);
   if (const auto* subscript = syntax::as<syntax::Subscript>(expression)) return lower_access(expression, subscript->base);
   if (const auto* unary = syntax::as<syntax::Unary>(expression)) return lower_unary(expression, *unary, type);
@@ -69,32 +76,40 @@ ExprPtr ValueLowering::lower_typed(const ExpressionPtr& expression, ElementType 
   if (const auto* conditional = syntax::as<syntax::Conditional>(expression)) return lower_conditional(*conditional, type);
   if (const auto* call = syntax::as<syntax::Call>(expression)) return lower_call(expression, *call, type);
   if (syntax::as<syntax::Attribute>(expression))
-    return reject(ErrorCode::unsupported, expression->where, quoted(expression) + ": attributes are not part of the tile language",
+    return reject(ErrorCode::unsupported, expression->where,
+                  quoted(expression) + ": attributes are not part of the tile language",
                   "write the name alone; functions such as exp are built in");
-  return reject(ErrorCode::type_mismatch, expression->where, quoted(expression) + " is no number", "write a number, a tensor element or a call");
+  return reject(ErrorCode::type_mismatch, expression->where, quoted(expression) + " is no number",
+                "write a number, a tensor element or a call");
 }
 
 ExprPtr ValueLowering::lower_literal(const ExpressionPtr& expression, std::uint64_t value, bool negative, ElementType type) {
   if (type == ElementType::boolean)
-    return reject(ErrorCode::type_mismatch, expression->where, quoted(expression) + " is a number, not a condition", "write True, False or a comparison");
+    return reject(ErrorCode::type_mismatch, expression->where, quoted(expression) + " is a number, not a condition",
+                  "write True, False or a comparison");
   const std::optional<Literal> literal = integer_literal(value, negative, type);
   if (literal) return make_expr(type, *literal);
-  return reject(ErrorCode::type_mismatch, expression->where, quoted(expression) + " does not fit in " + type_name(type), "use a smaller number or a wider type");
+  return reject(ErrorCode::type_mismatch, expression->where, quoted(expression) + " does not fit in " + type_name(type),
+                "use a smaller number or a wider type");
 }
 
 ExprPtr ValueLowering::lower_real(const ExpressionPtr& expression, double value, ElementType type) {
   if (!is_float(type))
-    return reject(ErrorCode::type_mismatch, expression->where, quoted(expression) + " is a float; here " + type_name(type) + " is needed",
-                  type == ElementType::boolean ? "write True, False or a comparison" : "write an integer, or cast the other operand to a float type");
+    return reject(ErrorCode::type_mismatch, expression->where,
+                  quoted(expression) + " is a float; here " + type_name(type) + " is needed",
+                  type == ElementType::boolean ? "write True, False or a comparison"
+                                               : "write an integer, or cast the other operand to a float type");
   const std::optional<double> rounded = round_real(value, type);
   if (rounded) return make_expr(type, Literal{*rounded, 0});
-  return reject(ErrorCode::type_mismatch, expression->where, quoted(expression) + " does not fit in " + type_name(type), "use a smaller number or a wider type");
+  return reject(ErrorCode::type_mismatch, expression->where, quoted(expression) + " does not fit in " + type_name(type),
+                "use a smaller number or a wider type");
 }
 
 ExprPtr ValueLowering::lower_index(const ExpressionPtr& expression, ElementType type) {
   if (syntax::has_conditional(expression)) return lower_typed(expression, type);
   if (const std::optional<long> constant = fold_constant(expression)) {
-    if (const auto literal = integer_literal(static_cast<std::uint64_t>(std::labs(*constant)), *constant < 0, type)) return make_expr(type, *literal);
+    if (const auto literal = integer_literal(static_cast<std::uint64_t>(std::labs(*constant)), *constant < 0, type))
+      return make_expr(type, *literal);
   }
   AffineReader reader(lowering_.scope, nest_.iterators, nest_.domain.space(), AffineRole::index_value);
   const std::optional<isl::pw_aff> value = reader.value(expression);
@@ -102,21 +117,26 @@ ExprPtr ValueLowering::lower_index(const ExpressionPtr& expression, ElementType 
   const isl::id tuple = isl::manage(isl_id_alloc(lowering_.scope.ctx().get(), statement_.c_str(), nullptr));
   const isl::pw_aff named = isl::manage(isl_pw_aff_set_tuple_id(value->copy(), isl_dim_in, tuple.copy()));
   for (std::size_t i = 0; i < indices_.size(); ++i)
-    if (isl_pw_aff_plain_is_equal(indices_[i].get(), named.get()) == isl_bool_true) return convert(make_expr(ElementType::i64, IndexValue{i}), type);
+    if (isl_pw_aff_plain_is_equal(indices_[i].get(), named.get()) == isl_bool_true)
+      return convert(make_expr(ElementType::i64, IndexValue{i}), type);
   indices_.push_back(named);
   return convert(make_expr(ElementType::i64, IndexValue{indices_.size() - 1}), type);
 }
 
-ExprPtr ValueLowering::convert(const ExprPtr& value, ElementType type) { return value->type == type ? value : make_expr(type, Cast{value}); }
+ExprPtr ValueLowering::convert(const ExprPtr& value, ElementType type) {
+  return value->type == type ? value : make_expr(type, Cast{value});
+}
 
 ExprPtr ValueLowering::lower_access(const ExpressionPtr& expression, const ExpressionPtr& base) {
   const auto* name = syntax::as<syntax::Name>(base);
   if (name == nullptr)
-    return reject(ErrorCode::type_mismatch, expression->where, quoted(base) + " has no elements", "subscript a tensor by its name");
+    return reject(ErrorCode::type_mismatch, expression->where, quoted(base) + " has no elements",
+                  "subscript a tensor by its name");
   const TensorSymbol* symbol = lowering_.scope.find_tensor(name->name);
   if (symbol == nullptr) {
     if (find_iterator(nest_.iterators, name->name) || lowering_.scope.is_size(name->name))
-      return reject(ErrorCode::type_mismatch, base->where, "`" + name->name + "` is an index and has no elements", "subscript a tensor");
+      return reject(ErrorCode::type_mismatch, base->where, "`" + name->name + "` is an index and has no elements",
+                    "subscript a tensor");
     lowering_.scope.report_unknown(name->name, base->where, nest_.iterators);
     return nullptr;
   }
@@ -128,7 +148,8 @@ ExprPtr ValueLowering::read(const TensorSymbol& symbol, const Subscripts& subscr
   if (!nest_.known) return nullptr;
   const isl::pw_multi_aff relation = access_relation(lowering_.scope, nest_, symbol, subscripts, statement_);
   for (std::size_t i = 0; i < reads_.size(); ++i)
-    if (reads_[i].tensor == symbol.tensor.name && isl_pw_multi_aff_plain_is_equal(reads_[i].index.get(), relation.get()) == isl_bool_true)
+    if (reads_[i].tensor == symbol.tensor.name &&
+        isl_pw_multi_aff_plain_is_equal(reads_[i].index.get(), relation.get()) == isl_bool_true)
       return make_expr(symbol.tensor.type, Read{i});
   reads_.push_back({symbol.tensor.name, relation, lowering_.scope.diagnostics().locate(where)});
   return make_expr(symbol.tensor.type, Read{reads_.size() - 1});
@@ -149,23 +170,31 @@ bool ValueLowering::check_operator(BinaryOp op, Position where, ElementType type
     case BinaryOp::sub:
     case BinaryOp::mul:
     case BinaryOp::min:
-    case BinaryOp::max: return type != ElementType::boolean || refuse("use `and`, `or` and `not`, or cast to a number type");
-    case BinaryOp::divide: return is_float(type) || refuse(is_integer(type) ? "write `//`, or cast both operands to a float type" : "cast to a float type");
+    case BinaryOp::max:
+      return type != ElementType::boolean || refuse("use `and`, `or` and `not`, or cast to a number type");
+    case BinaryOp::divide:
+      return is_float(type) ||
+             refuse(is_integer(type) ? "write `//`, or cast both operands to a float type" : "cast to a float type");
     case BinaryOp::floor_div:
-    case BinaryOp::modulo: return is_integer(type) || refuse(is_float(type) ? "write floor(a / b), or cast to an integer type" : "cast to an integer type");
+    case BinaryOp::modulo:
+      return is_integer(type) ||
+             refuse(is_float(type) ? "write floor(a / b), or cast to an integer type" : "cast to an integer type");
     case BinaryOp::bit_and:
     case BinaryOp::bit_or:
     case BinaryOp::bit_xor:
     case BinaryOp::shift_left:
-    case BinaryOp::shift_right: return is_integer(type) || refuse(is_float(type) ? "cast to an integer type" : "use `and`, `or` and `not`");
+    case BinaryOp::shift_right:
+      return is_integer(type) || refuse(is_float(type) ? "cast to an integer type" : "use `and`, `or` and `not`");
     case BinaryOp::lt:
     case BinaryOp::le:
     case BinaryOp::gt:
-    case BinaryOp::ge: return type != ElementType::boolean || refuse("use `==`, `and`, `or` and `not`");
+    case BinaryOp::ge:
+      return type != ElementType::boolean || refuse("use `==`, `and`, `or` and `not`");
     case BinaryOp::eq:
     case BinaryOp::ne:
     case BinaryOp::logical_and:
-    case BinaryOp::logical_or: return true;
+    case BinaryOp::logical_or:
+      return true;
   }
   return true;
 }
@@ -174,17 +203,23 @@ void ValueLowering::report_mixed(const ExpressionPtr& left, const ExpressionPtr&
   const ElementType a = kind(left).type, b = kind(right).type;
   const ElementType common = common_type(a, b);
   std::string hint = "cast explicitly: ";
-  if (a == ElementType::boolean || b == ElementType::boolean) hint += "write " + cast_text(common, a == ElementType::boolean ? left : right);
-  else if (common == a) hint += "write " + cast_text(common, right);
-  else if (common == b) hint += "write " + cast_text(common, left);
-  else hint += "write " + cast_text(common, left) + " and " + cast_text(common, right);
+  if (a == ElementType::boolean || b == ElementType::boolean)
+    hint += "write " + cast_text(common, a == ElementType::boolean ? left : right);
+  else if (common == a)
+    hint += "write " + cast_text(common, right);
+  else if (common == b)
+    hint += "write " + cast_text(common, left);
+  else
+    hint += "write " + cast_text(common, left) + " and " + cast_text(common, right);
   reject(ErrorCode::type_mismatch, where, "`" + op + "` mixes " + type_name(a) + " and " + type_name(b), hint);
 }
 
 ExprPtr ValueLowering::lower_unary(const ExpressionPtr& expression, const syntax::Unary& unary, ElementType type) {
   if (unary.op == UnaryOp::negate) {
-    if (const auto* literal = syntax::as<syntax::IntegerLiteral>(unary.operand)) return lower_literal(expression, literal->value, true, type);
-    if (const auto* literal = syntax::as<syntax::RealLiteral>(unary.operand)) return lower_real(expression, -literal->value, type);
+    if (const auto* literal = syntax::as<syntax::IntegerLiteral>(unary.operand))
+      return lower_literal(expression, literal->value, true, type);
+    if (const auto* literal = syntax::as<syntax::RealLiteral>(unary.operand))
+      return lower_real(expression, -literal->value, type);
   }
   const ExprPtr operand = lower(unary.operand, unary.op == UnaryOp::logical_not ? ElementType::boolean : type);
   if (unary.op == UnaryOp::negate && type == ElementType::boolean)
@@ -209,7 +244,8 @@ ExprPtr ValueLowering::lower_binary(const syntax::Binary& binary, ElementType ty
   if (right_kind.is_typed()) type = right_kind.type;
   const ExprPtr left = lower(binary.left, operand_type(left_kind, right_kind.tag == KindTag::invalid, type));
   const ExprPtr right = lower(binary.right, operand_type(right_kind, left_kind.tag == KindTag::invalid, type));
-  if (!left || !right || !check_operator(binary.op, binary.op_where, type) || !check_right_literal(binary, right)) return nullptr;
+  if (!left || !right || !check_operator(binary.op, binary.op_where, type) || !check_right_literal(binary, right))
+    return nullptr;
   return make_expr(type, Binary{binary.op, left, right});
 }
 
@@ -219,9 +255,11 @@ bool ValueLowering::check_right_literal(const syntax::Binary& binary, const Expr
   const bool divides = binary.op == BinaryOp::floor_div || binary.op == BinaryOp::modulo;
   const bool shifts = binary.op == BinaryOp::shift_left || binary.op == BinaryOp::shift_right;
   const int bits = 8 * size_bytes(right->type);
-  if (divides && literal->integer == 0) reject(ErrorCode::type_mismatch, binary.right->where, "division by zero", "divide by another number");
+  if (divides && literal->integer == 0)
+    reject(ErrorCode::type_mismatch, binary.right->where, "division by zero", "divide by another number");
   else if (shifts && (literal->integer < 0 || literal->integer >= bits))
-    reject(ErrorCode::type_mismatch, binary.right->where, "a shift of " + type_name(right->type) + " by " + std::to_string(literal->integer),
+    reject(ErrorCode::type_mismatch, binary.right->where,
+           "a shift of " + type_name(right->type) + " by " + std::to_string(literal->integer),
            "shift by 0 to " + std::to_string(bits - 1));
   else
     return true;
@@ -291,8 +329,10 @@ ExprPtr ValueLowering::lower_conditional(const syntax::Conditional& conditional,
     lower_branch(untaken, conditional.else_value, else_kind.type);
     return nullptr;
   }
-  const ExprPtr then_value = lower_branch(taken, conditional.then_value, operand_type(then_kind, else_kind.tag == KindTag::invalid, type));
-  const ExprPtr else_value = lower_branch(untaken, conditional.else_value, operand_type(else_kind, then_kind.tag == KindTag::invalid, type));
+  const ExprPtr then_value =
+      lower_branch(taken, conditional.then_value, operand_type(then_kind, else_kind.tag == KindTag::invalid, type));
+  const ExprPtr else_value =
+      lower_branch(untaken, conditional.else_value, operand_type(else_kind, then_kind.tag == KindTag::invalid, type));
   if (!condition || !then_value || !else_value) return nullptr;
   return make_expr(type, Select{condition, then_value, else_value});
 }

@@ -48,7 +48,8 @@ class ValueLowering {
   ExprPtr lower_branch(const Nest& nest, const syntax::ExpressionPtr& expression, ElementType type);
   ExprPtr lower_call(const syntax::ExpressionPtr& expression, const syntax::Call& call, ElementType type);
   ExprPtr lower_cast(const syntax::ExpressionPtr& expression, const syntax::Call& call, ElementType type);
-  ExprPtr lower_function(const syntax::ExpressionPtr& expression, const syntax::Call& call, Function function, ElementType type);
+  ExprPtr lower_function(const syntax::ExpressionPtr& expression, const syntax::Call& call, Function function,
+                         ElementType type);
   ExprPtr lower_extremum(const syntax::Call& call, BinaryOp op, ElementType type);
   ExprPtr lower_reduction(const syntax::ExpressionPtr& expression, const syntax::Call& call, Combine combine, ElementType type);
   ExprPtr reject_call(const syntax::ExpressionPtr& expression, const syntax::Call& call);
@@ -58,7 +59,8 @@ class ValueLowering {
   /// Refuses division by a literal zero and shifts by a literal outside the type's width.
   bool check_right_literal(const syntax::Binary& binary, const ExprPtr& right);
   bool check_operator(BinaryOp op, syntax::Position where, ElementType type);
-  void report_mixed(const syntax::ExpressionPtr& left, const syntax::ExpressionPtr& right, const std::string& op, syntax::Position where);
+  void report_mixed(const syntax::ExpressionPtr& left, const syntax::ExpressionPtr& right, const std::string& op,
+                    syntax::Position where);
   Kind kind(const syntax::ExpressionPtr& expression) const;
   std::vector<std::string> iterator_names() const;
   ExprPtr reject(ErrorCode code, syntax::Position where, const std::string& message, const std::string& hint);

@@ -72,7 +72,8 @@ TEST(ErrorExpectations, AreMetExactly) {
       EXPECT_EQ(found[i].where.column, expected[i].column) << shown;
       EXPECT_EQ(found[i].where.file, "input.tile");
       EXPECT_FALSE(expected[i].message.empty() || expected[i].hint.empty()) << shown;
-      EXPECT_NE((found[i].message + " [" + error_code_name(found[i].code) + "]").find(expected[i].message), std::string::npos) << shown;
+      EXPECT_NE((found[i].message + " [" + error_code_name(found[i].code) + "]").find(expected[i].message), std::string::npos)
+          << shown;
       EXPECT_NE(found[i].hint.find(expected[i].hint), std::string::npos) << shown;
       codes.insert(found[i].code);
     }
@@ -80,9 +81,9 @@ TEST(ErrorExpectations, AreMetExactly) {
   }
   EXPECT_GE(count, 200u);
   for (const ErrorCode code :
-       {ErrorCode::syntax, ErrorCode::unknown_name, ErrorCode::duplicate_name, ErrorCode::type_mismatch, ErrorCode::shape_mismatch,
-        ErrorCode::not_affine, ErrorCode::out_of_bounds, ErrorCode::uninitialised_read, ErrorCode::contradictory_assume,
-        ErrorCode::invalid_write, ErrorCode::unsupported, ErrorCode::invalid_pin})
+       {ErrorCode::syntax, ErrorCode::unknown_name, ErrorCode::duplicate_name, ErrorCode::type_mismatch,
+        ErrorCode::shape_mismatch, ErrorCode::not_affine, ErrorCode::out_of_bounds, ErrorCode::uninitialised_read,
+        ErrorCode::contradictory_assume, ErrorCode::invalid_write, ErrorCode::unsupported, ErrorCode::invalid_pin})
     EXPECT_TRUE(codes.count(code)) << error_code_name(code) << " is never expected";
 }
 

@@ -35,7 +35,8 @@ TEST(LanguageReference, AttentionBecomesTheStatementsThatThePageNames) {
     const TileFile file = parse_tile_file(context.get(), example, "example.tile");
     if (file.programs.front().name() != "attention") continue;
     std::string listed;
-    for (const Statement& statement : file.programs.front().statements()) listed += (listed.empty() ? "`" : ", `") + statement.name + "`";
+    for (const Statement& statement : file.programs.front().statements())
+      listed += (listed.empty() ? "`" : ", `") + statement.name + "`";
     EXPECT_NE(page.find(listed), std::string::npos) << listed;
     return;
   }
@@ -45,9 +46,9 @@ TEST(LanguageReference, AttentionBecomesTheStatementsThatThePageNames) {
 TEST(LanguageReference, EveryErrorCodeOfTheFrontendIsListed) {
   const std::string page = read_file(TILEOPT_SOURCE_DIR + std::string("/docs/language.md"));
   for (const ErrorCode code :
-       {ErrorCode::syntax, ErrorCode::unknown_name, ErrorCode::duplicate_name, ErrorCode::type_mismatch, ErrorCode::shape_mismatch,
-        ErrorCode::not_affine, ErrorCode::out_of_bounds, ErrorCode::uninitialised_read, ErrorCode::contradictory_assume,
-        ErrorCode::invalid_write, ErrorCode::unsupported, ErrorCode::invalid_pin})
+       {ErrorCode::syntax, ErrorCode::unknown_name, ErrorCode::duplicate_name, ErrorCode::type_mismatch,
+        ErrorCode::shape_mismatch, ErrorCode::not_affine, ErrorCode::out_of_bounds, ErrorCode::uninitialised_read,
+        ErrorCode::contradictory_assume, ErrorCode::invalid_write, ErrorCode::unsupported, ErrorCode::invalid_pin})
     EXPECT_NE(page.find("| `" + error_code_name(code) + "` |"), std::string::npos) << error_code_name(code);
 }
 

@@ -14,7 +14,9 @@ class Lowering : public ::testing::Test {
     EXPECT_EQ(file.programs.size(), 1u);
     return file.programs.front();
   }
-  Program kernel(const std::string& name) { return lower(read_file(TILEOPT_SOURCE_DIR + std::string("/benchmarks/kernels/") + name + ".tile")); }
+  Program kernel(const std::string& name) {
+    return lower(read_file(TILEOPT_SOURCE_DIR + std::string("/benchmarks/kernels/") + name + ".tile"));
+  }
 
   void expect_domain(const Program& program, const std::string& statement, const std::string& text) {
     const isl::set expected(context_.get(), text);
@@ -31,7 +33,9 @@ class Lowering : public ::testing::Test {
   void expect_context(const Program& program, const std::string& text) {
     EXPECT_TRUE(program.context().is_equal(isl::set(context_.get(), text))) << program.context();
   }
-  std::string body(const Program& program, const std::string& statement) { return expr_text(program.statement(statement).body); }
+  std::string body(const Program& program, const std::string& statement) {
+    return expr_text(program.statement(statement).body);
+  }
 
   poly::Context context_;
 };
@@ -94,7 +98,8 @@ TEST_F(Lowering, StridedWindow) {
   const Program p = kernel("conv2d");
   expect_value(p.tensor("I").shape[1], "[N, H, W, C, F] -> { [(2H + 1)] }");
   expect_access(p.statement("O").reads[0],
-                "[N, H, W, C, F] -> { O[n, h, w, f, r, s, c] -> I[n, 2h + r, 2w + s, c] : 0 <= n < N and 0 <= h < H and 0 <= w < W and 0 <= f < F and "
+                "[N, H, W, C, F] -> { O[n, h, w, f, r, s, c] -> I[n, 2h + r, 2w + s, c] : 0 <= n < N and 0 <= h < H and 0 <= w "
+                "< W and 0 <= f < F and "
                 "0 <= r <= 2 and 0 <= s <= 2 and 0 <= c < C }");
   EXPECT_EQ(p.order().write(), "n > h > w > f > (O_init ; O: r > s > c)");
 }
@@ -112,7 +117,8 @@ TEST_F(Lowering, InlineReductionsBecomeLocals) {
       "            O[i, d] = sum(exp(s[j] - m) * V[j, d] for j in range(i + 1)) / l\n");
   EXPECT_EQ(names(p), (Names{"s_sum1_init", "s_sum1", "s", "m_init", "m", "l_init", "l", "O_sum1_init", "O_sum1", "O"}));
   EXPECT_EQ(p.order().write(),
-            "i > (s_sum1_init, s_sum1, s: j > (s_sum1_init ; s_sum1: d ; s) ; m_init ; m: j ; l_init ; l: j ; O_sum1_init, O_sum1, O: d > "
+            "i > (s_sum1_init, s_sum1, s: j > (s_sum1_init ; s_sum1: d ; s) ; m_init ; m: j ; l_init ; l: j ; O_sum1_init, "
+            "O_sum1, O: d > "
             "(O_sum1_init ; O_sum1: j ; O))");
   expect_domain(p, "s_sum1", "[S, D] -> { s_sum1[i, j, d] : 0 <= i < S and 0 <= j <= i and 0 <= d < D }");
   ASSERT_EQ(p.tensor("s").shape.size(), 2u);
@@ -320,7 +326,9 @@ TEST_F(Lowering, LocalsOverShiftedAndTriangularLoops) {
   ASSERT_EQ(p.tensor("u").shape.size(), 2u);
   const isl::pw_aff extent = p.tensor("u").shape[0];
   EXPECT_TRUE(p.context().is_subset(extent.ge_set(isl::pw_aff(context_.get(), "[N] -> { [(0)] }")))) << extent;
-  EXPECT_TRUE(isl::set(context_.get(), "[N] -> { : N >= 4 }").is_subset(extent.eq_set(isl::pw_aff(context_.get(), "[N] -> { [(N - 1)] }")))) << extent;
+  EXPECT_TRUE(isl::set(context_.get(), "[N] -> { : N >= 4 }")
+                  .is_subset(extent.eq_set(isl::pw_aff(context_.get(), "[N] -> { [(N - 1)] }"))))
+      << extent;
 }
 
 TEST_F(Lowering, StatementsThatNeverRunAreDropped) {
@@ -350,7 +358,8 @@ TEST_F(Lowering, MinAndMaxInBounds) {
       "        B[i] = sum(A[k] for k in range(max(0, i - 2), min(N, i + 3)))\n"
       "        B[i] = A[min(i + 1, N - 1)]\n");
   expect_domain(p, "B", "[N] -> { B[i, k] : 0 <= i < N and i - 2 <= k < i + 3 and 0 <= k < N }");
-  expect_access(p.statement("B_2").reads[0], "[N] -> { B_2[i] -> A[i + 1] : 0 <= i < N - 1; B_2[i] -> A[i] : 0 <= i and i = N - 1 }");
+  expect_access(p.statement("B_2").reads[0],
+                "[N] -> { B_2[i] -> A[i + 1] : 0 <= i < N - 1; B_2[i] -> A[i] : 0 <= i and i = N - 1 }");
 }
 
 TEST_F(Lowering, SeveralFunctionsAndNumerics) {
@@ -372,8 +381,9 @@ TEST_F(Lowering, SeveralFunctionsAndNumerics) {
 }
 
 TEST_F(Lowering, CasesThatTheCoreCanSay) {
-  for (const char* name : {"back_edge", "causal_softmax", "far_apart", "floyd", "hankel", "last_write", "odd_reduction", "partial_output", "reverse_in_place",
-                           "scan", "seidel", "stencil_chain", "tail_columns", "wide_index"}) {
+  for (const char* name :
+       {"back_edge", "causal_softmax", "far_apart", "floyd", "hankel", "last_write", "odd_reduction", "partial_output",
+        "reverse_in_place", "scan", "seidel", "stencil_chain", "tail_columns", "wide_index"}) {
     const std::string file = TILEOPT_SOURCE_DIR + std::string("/tests/cases/") + name + ".tile";
     EXPECT_NO_THROW({
       const TileFile parsed = parse_tile_file(context_.get(), read_file(file), file);

@@ -21,7 +21,9 @@ void expect_same(const Pins& a, const Pins& b) {
 }
 
 TEST(Pins, LinesOfPrimitives) {
-  const Pins pins = parse_pins("tile(\"thread\", i=64, j=128)\norder('i', 'j')\npromote(A, \"stack\", zero_fill=True)\n# note\nschedule(\"original\")\n", "cli");
+  const Pins pins = parse_pins(
+      "tile(\"thread\", i=64, j=128)\norder('i', 'j')\npromote(A, \"stack\", zero_fill=True)\n# note\nschedule(\"original\")\n",
+      "cli");
   EXPECT_EQ(pins.name, "");
   EXPECT_EQ(pins.program, "");
   ASSERT_EQ(pins.pins.size(), 4u);
@@ -38,10 +40,11 @@ TEST(Pins, LinesOfPrimitives) {
 
 TEST(Pins, ScheduleFunctionInAFile) {
   poly::Context context;
-  const TileFile file = parse_tile_file(context.get(),
-                                        "def copy(A: f32[N], B: out[f32[N]]):\n    for i in range(N):\n        B[i] = A[i]\n\n\n"
-                                        "@schedule(copy, machine=\"zen4\")\ndef tuned():\n    tile(\"thread\", i=64)\n    vectorize(\"i\")\n",
-                                        "copy.tile");
+  const TileFile file =
+      parse_tile_file(context.get(),
+                      "def copy(A: f32[N], B: out[f32[N]]):\n    for i in range(N):\n        B[i] = A[i]\n\n\n"
+                      "@schedule(copy, machine=\"zen4\")\ndef tuned():\n    tile(\"thread\", i=64)\n    vectorize(\"i\")\n",
+                      "copy.tile");
   ASSERT_EQ(file.programs.size(), 1u);
   ASSERT_EQ(file.schedules.size(), 1u);
   const Pins& pins = file.schedules[0];
@@ -50,7 +53,8 @@ TEST(Pins, ScheduleFunctionInAFile) {
   EXPECT_EQ(pins.machine, "zen4");
   ASSERT_EQ(pins.pins.size(), 2u);
   EXPECT_EQ(pins.pins[1].where, (SourceLocation{"copy.tile", 9, 5}));
-  EXPECT_EQ(print_pins(pins), "@schedule(copy, machine=\"zen4\")\ndef tuned():\n    tile(\"thread\", i=64)\n    vectorize(\"i\")\n");
+  EXPECT_EQ(print_pins(pins),
+            "@schedule(copy, machine=\"zen4\")\ndef tuned():\n    tile(\"thread\", i=64)\n    vectorize(\"i\")\n");
   expect_same(parse_pins(print_pins(pins), "again"), pins);
 }
 

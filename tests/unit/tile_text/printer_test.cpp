@@ -1,10 +1,11 @@
 // parse(print(tree)) = tree; canonical text is a fixed point and keeps the meaning of its source.
+#include "frontends/tile_text/printer.h"
+
 #include <gtest/gtest.h>
 
 #include <filesystem>
 
 #include "frontends/tile_text/parser.h"
-#include "frontends/tile_text/printer.h"
 #include "frontends/tile_text/tile_text.h"
 #include "random_syntax.h"
 #include "support/document.h"
@@ -94,10 +95,12 @@ TEST(Printer, Numbers) {
 }
 
 TEST(Printer, LayoutOfTheSourceDoesNotMatter) {
-  const std::string tight = "def f(A: f32[N],\n      B: out[f32[N]]):\n  '''a docstring\n  of two lines'''\n  for i in range(N):  # comment\n"
-                            "\n    B[i] = (A[i] +\n  1)  ;  pass\n  if N > 3: pass\n  x: f32 = \\\n     3\n";
-  const std::string canonical = "def f(A: f32[N], B: out[f32[N]]):\n    for i in range(N):\n        B[i] = A[i] + 1\n        pass\n"
-                                "    if N > 3:\n        pass\n    x: f32 = 3\n";
+  const std::string tight =
+      "def f(A: f32[N],\n      B: out[f32[N]]):\n  '''a docstring\n  of two lines'''\n  for i in range(N):  # comment\n"
+      "\n    B[i] = (A[i] +\n  1)  ;  pass\n  if N > 3: pass\n  x: f32 = \\\n     3\n";
+  const std::string canonical =
+      "def f(A: f32[N], B: out[f32[N]]):\n    for i in range(N):\n        B[i] = A[i] + 1\n        pass\n"
+      "    if N > 3:\n        pass\n    x: f32 = 3\n";
   EXPECT_EQ(canonical_tile_text(tight, "f.tile"), canonical);
   std::string carriage;
   for (const char c : tight) carriage += c == '\n' ? "\r\n" : std::string(1, c);

@@ -66,11 +66,21 @@ TEST(Robustness, ByteMutations) {
         const std::size_t at = pick(mutant.size() - 1);
         const char byte = interesting[pick(interesting.size() - 1)];
         switch (pick(4)) {
-          case 0: mutant[at] = byte; break;
-          case 1: mutant.insert(at, 1, byte); break;
-          case 2: mutant.erase(at, 1 + pick(6)); break;
-          case 3: mutant.insert(pick(mutant.size()), mutant.substr(at, 1 + pick(20))); break;
-          default: mutant[at] = static_cast<char>(pick(255)); break;
+          case 0:
+            mutant[at] = byte;
+            break;
+          case 1:
+            mutant.insert(at, 1, byte);
+            break;
+          case 2:
+            mutant.erase(at, 1 + pick(6));
+            break;
+          case 3:
+            mutant.insert(pick(mutant.size()), mutant.substr(at, 1 + pick(20)));
+            break;
+          default:
+            mutant[at] = static_cast<char>(pick(255));
+            break;
         }
       }
       SCOPED_TRACE(mutant);
@@ -117,10 +127,12 @@ TEST(Robustness, DeepNesting) {
 
 TEST(Robustness, DeepBlocks) {
   std::string loops = "def f(B: out[f32[4]]):\n";
-  for (int i = 1; i <= 10000; ++i) loops += std::string(static_cast<std::size_t>(std::min(i, 380)), ' ') + "for i in range(4):\n";
+  for (int i = 1; i <= 10000; ++i)
+    loops += std::string(static_cast<std::size_t>(std::min(i, 380)), ' ') + "for i in range(4):\n";
   expect_refused(loops, ErrorCode::unsupported);
   std::string many = "def f(B: out[f32[4]]):\n";
-  for (int i = 1; i <= 60; ++i) many += std::string(static_cast<std::size_t>(i), ' ') + "for n" + std::to_string(i) + " in range(4):\n";
+  for (int i = 1; i <= 60; ++i)
+    many += std::string(static_cast<std::size_t>(i), ' ') + "for n" + std::to_string(i) + " in range(4):\n";
   many += std::string(61, ' ') + "B[n1] = 1\n";
   expect_refused(many, ErrorCode::unsupported);
 }
@@ -129,7 +141,8 @@ TEST(Robustness, HugeNumbersDoNotWrap) {
   expect_refused(in_function("A[18446744073709551615]"), ErrorCode::not_affine);
   expect_refused(in_function("A[9223372036854775807 + 9223372036854775807]"), ErrorCode::not_affine);
   expect_refused(in_function("A[1000000000000 * 1000000000000]"), ErrorCode::not_affine);
-  expect_refused("def f(B: out[f32[N]]):\n    for i in range(N - 99999999999999999999):\n        B[i] = 1\n", ErrorCode::syntax);
+  expect_refused("def f(B: out[f32[N]]):\n    for i in range(N - 99999999999999999999):\n        B[i] = 1\n",
+                 ErrorCode::syntax);
   expect_refused("def f(B: out[f32[4000000000000]]):\n    for i in range(4):\n        B[i] = 1\n", ErrorCode::not_affine);
   expect_refused(in_function("1" + repeat("0", 400) + ".0"), ErrorCode::syntax);
   expect_refused(in_function("1e400"), ErrorCode::syntax);
@@ -139,8 +152,10 @@ TEST(Robustness, HugeNumbersDoNotWrap) {
 TEST(Robustness, ConditionsThatWouldTakeForeverAreRefused) {
   std::string condition;
   for (int k = 0; k < 12; ++k)
-    condition += (k ? " and " : "") + ("(i + " + std::to_string(k) + " * j) % " + std::to_string(k + 3) + " != " + std::to_string(k % 3));
-  expect_refused("def f(B: out[f32[N]], M: size):\n    for i, j in grid(N, M):\n        if " + condition + ":\n            B[i] = 1\n        else:\n            B[i] = 2\n",
+    condition += (k ? " and " : "") +
+                 ("(i + " + std::to_string(k) + " * j) % " + std::to_string(k + 3) + " != " + std::to_string(k % 3));
+  expect_refused("def f(B: out[f32[N]], M: size):\n    for i, j in grid(N, M):\n        if " + condition +
+                     ":\n            B[i] = 1\n        else:\n            B[i] = 2\n",
                  ErrorCode::unsupported);
 }
 
@@ -148,7 +163,8 @@ TEST(Robustness, LongProgramsAreAccepted) {
   std::string text = "def f(A: f32[N], B: out[f32[N]]):\n    t: f32[N]\n";
   for (int k = 0; k < 200; ++k) {
     const std::string start = std::to_string(k);
-    text += "    for i in range(" + start + ", N):\n        t[i] = A[i - " + start + "] + (t[i - 1] if i > " + start + " else 0)\n";
+    text +=
+        "    for i in range(" + start + ", N):\n        t[i] = A[i - " + start + "] + (t[i - 1] if i > " + start + " else 0)\n";
   }
   text += "    for i in range(N):\n        B[i] = t[i]\n";
   poly::Context context;
@@ -183,7 +199,8 @@ TEST(Robustness, PinsFromHostileText) {
   for (int round = 0; round < 1000; ++round) {
     std::string mutant = text;
     for (int edit = 0; edit < 2; ++edit)
-      mutant[std::uniform_int_distribution<std::size_t>(0, mutant.size() - 1)(random)] = static_cast<char>(std::uniform_int_distribution<int>(0, 255)(random));
+      mutant[std::uniform_int_distribution<std::size_t>(0, mutant.size() - 1)(random)] =
+          static_cast<char>(std::uniform_int_distribution<int>(0, 255)(random));
     try {
       const Pins pins = parse_pins(mutant, "cli");
       EXPECT_LE(pins.pins.size(), 3u);
