@@ -14,7 +14,7 @@ Outcome check_missing(const Execution& execution, const Statement& statement, co
   isl::set missing = statement.domain.intersect_params(execution.context);
   for (const Leaf* leaf : leaves) missing = missing.subtract(instances_run(*leaf));
   if (missing.is_empty()) return {};
-  return Refutation{"an instance of " + statement.name + " never runs", sample(execution, missing).text(), {}};
+  return Refutation{"an instance of " + statement.name + " never runs", sample(execution, missing, Tuples::instances).text(), {}};
 }
 
 /// Points beyond the domain are padding where a leaf runs its whole box, and a fault elsewhere.

@@ -199,7 +199,7 @@ class ValueChecker {
     const isl::map wrong = slot.point->element.intersect_domain(slot.intended.domain()).subtract(slot.intended);
     if (wrong.is_empty()) return {};
     return Refutation{slot_name(slot) + ": another element than the program's",
-                      difference(execution_, wrong.to_union_map(), slot.intended.to_union_map()), slot.access->where};
+                      difference(execution_, wrong.to_union_map(), slot.intended.to_union_map(), Tuples::elements), slot.access->where};
   }
 
   // ---- through copies
@@ -273,14 +273,14 @@ class ValueChecker {
     return result;
   }
 
-  Outcome compare(const isl::set& readers, const isl::union_map& actual, const isl::union_map& intended, const std::string& what,
+  Outcome compare(const isl::set& readers, const isl::union_map& actual, const isl::union_map& intended,
                   const SourceLocation& where) const {
     const isl::union_set unset = readers.to_union_set().subtract(actual.domain());
-    if (!unset.is_empty()) return Refutation{what + ": nobody wrote the value", sample(execution_, unset).text(), where};
+    if (!unset.is_empty()) return Refutation{"nobody wrote the value", sample(execution_, unset.as_set()).text(), where};
     if (actual.is_subset(intended)) return {};
     const isl::union_map wrong = to_instances(actual).subtract(to_instances(intended));
     if (wrong.is_empty()) return {};
-    return Refutation{what + ": the value comes from elsewhere", difference(execution_, wrong, to_instances(intended)), where};
+    return Refutation{"the value comes from elsewhere", difference(execution_, wrong, to_instances(intended), Tuples::instances), where};
   }
 
   Outcome check_slot(std::size_t index, const Slot& slot) {
@@ -288,8 +288,7 @@ class ValueChecker {
     const isl::set readers = slot.intended.domain().intersect(slot.point->element.domain());
     const Origin& origin = checker_.writers.of_read(slot.leaf, slot.number);
     const isl::union_map actual = chase(with_initial(origin).intersect_domain(readers.to_union_set()));
-    return compare(readers, actual, with_initial(find_last_writers({&leaf, slot.intended}, intended_writers(index))), slot_name(slot),
-                   slot.access->where);
+    return compare(readers, actual, with_initial(find_last_writers({&leaf, slot.intended}, intended_writers(index))), slot.access->where);
   }
 
   // ---- the end of the program
@@ -307,28 +306,27 @@ class ValueChecker {
 
   /// Sources of the values that last: each computes the element that it ends up in, and no later instance computes it again.
   Outcome check_lasting(std::size_t index, const Leaf& store, const isl::map& value) const {
-    const std::string what = "the final content of " + tensor(index).name;
     const std::vector<TimedAccess> writers = intended_writers(index);
     for (const TimedAccess& writer : writers) {
       if (writer.leaf->key != poly::output_name(value)) continue;
       const isl::map reached = isl::manage(isl_map_subtract_range(value.copy(), writer.leaf->inside.copy()));
-      if (!reached.is_empty()) return Refutation{what + " comes from outside the program's domain", sample(execution_, reached).text(), {}};
+      if (!reached.is_empty()) return Refutation{"the value comes from outside the program's domain", sample(execution_, reached).text(), {}};
       const isl::map elsewhere = value.apply_range(writer.element).subtract(store.write.element);
       if (!elsewhere.is_empty())
-        return Refutation{what + ": a value is stored to another element", sample(execution_, value.intersect_domain(elsewhere.domain())).text(), {}};
+        return Refutation{"a value is stored to another element", sample(execution_, value.intersect_domain(elsewhere.domain())).text(), {}};
       for (const TimedAccess& later : writers)
-        if (Outcome outcome = check_not_final(what, value, writer, later)) return outcome;
+        if (Outcome outcome = check_not_final(value, writer, later)) return outcome;
       return {};
     }
-    return Refutation{what + " does not come from the program's writer", sample(execution_, value).text(), {}};
+    return Refutation{"the value does not come from the program's writer", sample(execution_, value).text(), {}};
   }
 
-  Outcome check_not_final(const std::string& what, const isl::map& value, const TimedAccess& writer, const TimedAccess& later) const {
+  Outcome check_not_final(const isl::map& value, const TimedAccess& writer, const TimedAccess& later) const {
     isl::map lost = same_element(writer.element.intersect_domain(value.range()), later.element).intersect(before(*writer.leaf, *later.leaf));
     if (lost.is_empty()) return {};
     lost = lost.subtract(writer.leaf->instance.apply_range(later.leaf->instance.reverse()));
     if (lost.is_empty()) return {};
-    return Refutation{what + ": a later value is lost", sample(execution_, lost).text(), {}};
+    return Refutation{"a later value is lost", sample(execution_, lost).text(), {}};
   }
 
   Outcome check_final(std::size_t index) {
@@ -344,7 +342,7 @@ class ValueChecker {
       const isl::union_map values = chase(isl::manage(identity).to_union_map());
       const isl::union_set unset = points.to_union_set().subtract(values.domain());
       if (!unset.is_empty())
-        return Refutation{"the final content of " + tensor(index).name + ": nobody wrote the value", sample(execution_, unset).text(), {}};
+        return Refutation{"nobody wrote the value", sample(execution_, unset.as_set()).text(), {}};
       for (const isl::map& value : poly::sorted_maps(values))
         if (Outcome outcome = check_lasting(index, store, value)) return outcome;
     }

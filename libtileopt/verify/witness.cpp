@@ -37,7 +37,7 @@ std::string plain_tuple(const std::string& name, const std::vector<long>& values
 
 class Describer {
  public:
-  explicit Describer(const Execution& execution) : execution_(execution) {}
+  Describer(const Execution& execution, Tuples tuples) : execution_(execution), tuples_(tuples) {}
 
   /// `point`: a single integer point without free parameters.
   void add(const isl::set& point, std::vector<std::string>& parts) const {
@@ -47,7 +47,8 @@ class Describer {
       add(pair.range(), parts);
       return;
     }
-    parts.push_back(tuple(point));
+    const std::string text = tuple(point);
+    if (parts.empty() || parts.back() != text) parts.push_back(text);
   }
 
  private:
@@ -61,7 +62,7 @@ class Describer {
     for (const ArrayUse& array : execution_.arrays)
       if (array.key == name && array.promoted != nullptr) return plain_tuple(array.name, values, array.outer_loops);
     for (const Statement& statement : execution_.program->statements())
-      if (statement.name == name && statement.iterators.size() == values.size() && !values.empty())
+      if (statement.name == name && (tuples_ == Tuples::instances || !execution_.program->has_tensor(name)))
         return name + "[" + assignments(statement.iterators, values, 0) + "]";
     if (name == zero_name) return "a zero of the fill";
     return plain_tuple(name, values, 0);
@@ -80,6 +81,7 @@ class Describer {
   }
 
   const Execution& execution_;
+  Tuples tuples_;
 };
 
 std::string parameter_values(const isl::set& point) {
@@ -112,29 +114,24 @@ isl::union_set one_point(const Execution& execution, const isl::union_set& set) 
 }
 }  // namespace
 
-std::string difference(const Execution& execution, const isl::union_map& wrong, const isl::union_map& wanted) {
+std::string difference(const Execution& execution, const isl::union_map& wrong, const isl::union_map& wanted, Tuples tuples) {
   const isl::union_set reader = one_point(execution, wrong.domain());
-  const Witness have = sample(execution, wrong.intersect_domain(reader));
-  const Witness want = sample(execution, wanted.intersect_domain(reader));
+  const Witness have = sample(execution, wrong.intersect_domain(reader), tuples);
+  const Witness want = sample(execution, wanted.intersect_domain(reader), tuples);
   return have.text() + " instead of " + (want.parts.empty() ? "nothing" : want.parts.back());
 }
 
-Witness sample(const Execution& execution, const isl::set& set) {
+Witness sample(const Execution& execution, const isl::set& set, Tuples tuples) {
   const isl::set point = sample_set(execution, set);
   Witness witness;
   witness.sizes = parameter_values(point);
-  Describer(execution).add(point, witness.parts);
+  Describer(execution, tuples).add(point, witness.parts);
   return witness;
 }
-Witness sample(const Execution& execution, const isl::map& map) { return sample(execution, map.wrap()); }
-Witness sample(const Execution& execution, const isl::union_set& set) {
-  for (const isl::set& piece : poly::sorted_sets(set))
-    if (!piece.is_empty()) return sample(execution, piece);
-  return {};
-}
-Witness sample(const Execution& execution, const isl::union_map& map) {
+Witness sample(const Execution& execution, const isl::map& map, Tuples tuples) { return sample(execution, map.wrap(), tuples); }
+Witness sample(const Execution& execution, const isl::union_map& map, Tuples tuples) {
   for (const isl::map& piece : poly::sorted_maps(map))
-    if (!piece.is_empty()) return sample(execution, piece);
+    if (!piece.is_empty()) return sample(execution, piece, tuples);
   return {};
 }
 

@@ -17,14 +17,16 @@ struct Witness {
   std::string text() const;
 };
 
+/// What a tuple stands for where a statement has the name of the tensor it writes.
+enum class Tuples { elements, instances };
+
 /// @param set a non-empty set.
-Witness sample(const Execution& execution, const isl::set& set);
-Witness sample(const Execution& execution, const isl::map& map);
-Witness sample(const Execution& execution, const isl::union_set& set);
-Witness sample(const Execution& execution, const isl::union_map& map);
+Witness sample(const Execution& execution, const isl::set& set, Tuples tuples = Tuples::elements);
+Witness sample(const Execution& execution, const isl::map& map, Tuples tuples = Tuples::elements);
+Witness sample(const Execution& execution, const isl::union_map& map, Tuples tuples = Tuples::elements);
 
 /// "<sizes>: R | what is | instead of | what should be", about one reader R whose entries in the two relations differ.
-std::string difference(const Execution& execution, const isl::union_map& wrong, const isl::union_map& wanted);
+std::string difference(const Execution& execution, const isl::union_map& wrong, const isl::union_map& wanted, Tuples tuples);
 
 /// Tuple name that stands for the value an element of `tensor` has when the first kernel starts.
 std::string initial_name(const std::string& tensor);

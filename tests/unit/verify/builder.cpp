@@ -70,7 +70,7 @@ void expect_proved(const Certificate& certificate) {
 
 Obligation expect_refuted(const Certificate& certificate, const std::string& name, const std::string& reason) {
   for (const Obligation& o : certificate.obligations)
-    if (o.name == name && o.verdict == Verdict::refuted && o.reason.find(reason) != std::string::npos) {
+    if (o.name == name && o.verdict == Verdict::refuted && (o.subject + ": " + o.reason).find(reason) != std::string::npos) {
       EXPECT_FALSE(o.witness.empty()) << o.reason;
       return o;
     }

@@ -194,7 +194,7 @@ inline Certificate check(const Program& program, const std::vector<Ast>& kernels
 
 /// Every obligation proved; prints what is not.
 void expect_proved(const Certificate& certificate);
-/// At least one obligation `name` refuted, with a witness and a reason that contains `reason`; returns the first such.
+/// At least one obligation `name` refuted, with a witness, whose `subject: reason` contains `reason`; returns the first such.
 Obligation expect_refuted(const Certificate& certificate, const std::string& name, const std::string& reason);
 double milliseconds(const Certificate& certificate, const std::string& name = "");
 void print(const Certificate& certificate);

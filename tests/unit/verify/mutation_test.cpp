@@ -38,6 +38,7 @@ class MutationTest : public ::testing::Test {
         if (wrong.empty() && std::getenv("TILEOPT_SHOW") != nullptr) show(mutant, certificate);
       } else {
         ++tally.undecided;
+        if (std::getenv("TILEOPT_SHOW") != nullptr) show(mutant, certificate);
       }
     }
     std::printf("  %d mutants proved and right, %d refuted (%d of them right at the sizes tried), %d undecided\n", tally.proved,
@@ -47,9 +48,9 @@ class MutationTest : public ::testing::Test {
 
  private:
   static void show(const Mutant& mutant, const Certificate& certificate) {
-    std::printf("  refuted, right at the sizes tried: %s\n", mutant.change.c_str());
+    std::printf("  not proved, and not shown to be wrong: %s\n", mutant.change.c_str());
     for (const Obligation& o : certificate.obligations)
-      if (o.verdict == Verdict::refuted) std::printf("    %s: %s | %s\n", o.name.c_str(), o.reason.c_str(), o.witness.c_str());
+      if (o.verdict != Verdict::proved) std::printf("    %s: %s | %s\n", o.name.c_str(), o.reason.c_str(), o.witness.c_str());
   }
 
   std::string fault(const std::vector<ConcreteProgram>& concrete, const Ast& ast) {
