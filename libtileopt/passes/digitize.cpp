@@ -79,6 +79,16 @@ std::string check_digit_table(const KernelPlan& plan, const Machine& machine) {
   return "";
 }
 
+/// Digits name loop variables: none may hide a size or a tensor.
+std::string check_digit_names(const KernelPlan& plan, const Program& program) {
+  for (const auto& [member, digits] : plan.digits)
+    for (const Digit& d : digits) {
+      if (contains(program.parameters(), d.name)) return "digit " + d.name + " has the name of a size";
+      if (program.has_tensor(d.name)) return "digit " + d.name + " has the name of a tensor";
+    }
+  return "";
+}
+
 /// Sequences of the tree must hold each active statement exactly once, bands only digits that exist.
 std::string check_tree(const Tree& tree, const std::vector<std::string>& active, const KernelPlan& plan, std::vector<std::string> above) {
   switch (tree.kind()) {
@@ -119,6 +129,7 @@ Candidate<DigitSchedule> DigitSchedule::create(Schedule schedule, const Machine&
   const auto refuse = [&](const std::string& code, const std::string& entry, const std::string& reason) {
     return Infeasible{code, "digitize", plan.name, "kernels[" + plan.name + "]." + entry, reason};
   };
+  if (std::string problem = check_digit_names(plan, kernel.program()); !problem.empty()) return refuse("pin", "digits", problem);
   if (std::string problem = check_digit_table(plan, machine); !problem.empty()) return refuse("pin", "digits", problem);
   if (std::string problem = check_tree(plan.tree, plan.statements, plan, {}); !problem.empty()) return refuse("pin", "tree", problem);
 
