@@ -85,7 +85,7 @@ static inline uint16_t tileopt_store_f16(float x) {
 )";
 
 const char* const minmax_float = R"(/* A NaN wins, the first of two. */
-static inline $C tileopt_$O_$T($C a, $C b) { return (a $R b) | (a != a) ? a : b; }
+static inline $C tileopt_$O_$T($C a, $C b) { return ((a $R b) | (a != a)) ? a : b; }
 )";
 
 const char* const saturate = R"(static inline $I tileopt_$F_to_$T($C x) {

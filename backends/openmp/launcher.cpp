@@ -75,6 +75,21 @@ const char* const overlap_text = R"(static int tileopt_overlap(const void* a, in
 
 )";
 
+const char* const check_arrays_text = R"(/* 0, or the launcher's code for null, misaligned or overlapping arrays. */
+static int32_t tileopt_check_arrays(int count, const void* const* arrays, const int64_t* bytes, const unsigned char* elements,
+                                    const unsigned char* written) {
+  for (int i = 0; i < count; ++i)
+    if (bytes[i] > 0 && arrays[i] == NULL) return 2;
+  for (int i = 0; i < count; ++i)
+    if ((uintptr_t)arrays[i] % elements[i] != 0) return 3;
+  for (int i = 0; i < count; ++i)
+    for (int j = 0; j < i; ++j)
+      if ((written[i] || written[j]) && tileopt_overlap(arrays[i], bytes[i], arrays[j], bytes[j])) return 4;
+  return 0;
+}
+
+)";
+
 long promoted_bytes(const std::vector<KernelCall>& kernels) {
   long bytes = 0;
   for (const KernelCall& kernel : kernels) bytes = std::max(bytes, kernel.workspace_bytes);
@@ -125,27 +140,33 @@ std::string measure_storage(const Signature& signature) {
   return "  int64_t tileopt_bytes[" + std::to_string(pointers) + "];\n  int64_t tileopt_offsets[" + std::to_string(signature.locals.size() + 1) + "];\n";
 }
 
+/// A list of one entry for each pointer argument.
+template <class Entry>
+std::string pointer_table(const Signature& signature, Entry&& entry) {
+  std::vector<std::string> parts;
+  for (const TensorArgument* pointer : pointers_of(signature)) parts.push_back(entry(*pointer));
+  return "{" + join(parts, ", ") + "}";
+}
+
 std::string print_pointer_checks(const Signature& signature) {
-  const std::vector<const TensorArgument*> pointers = pointers_of(signature);
-  std::string nulls, alignment, overlaps;
-  for (std::size_t i = 0; i < pointers.size(); ++i) {
-    const TensorArgument& a = *pointers[i];
-    const std::string bytes = "tileopt_bytes[" + std::to_string(i) + "]";
-    nulls += "  if (" + bytes + " > 0 && " + a.name + " == NULL) return 2;\n";
-    const int element = size_bytes(a.element);
-    if (element > 1) alignment += "  if ((uintptr_t)" + a.name + " % " + std::to_string(element) + " != 0) return 3;\n";
-    for (std::size_t j = 0; j < i; ++j)
-      if (a.written() || pointers[j]->written())
-        overlaps += "  if (tileopt_overlap(" + pointers[j]->name + ", tileopt_bytes[" + std::to_string(j) + "], " + a.name + ", " + bytes + ")) return 4;\n";
-  }
-  return nulls + alignment + overlaps;
+  const std::string count = std::to_string(pointers_of(signature).size());
+  if (count == "0") return "";
+  std::string text;
+  text += "  const void* const tileopt_arrays[" + count + "] = " + pointer_table(signature, [](const TensorArgument& a) { return a.name; }) + ";\n";
+  text += "  static const unsigned char tileopt_elements[" + count + "] = " +
+          pointer_table(signature, [](const TensorArgument& a) { return std::to_string(size_bytes(a.element)); }) + ";\n";
+  text += "  static const unsigned char tileopt_written[" + count + "] = " +
+          pointer_table(signature, [](const TensorArgument& a) { return std::string(a.written() ? "1" : "0"); }) + ";\n";
+  text += "  const int32_t tileopt_refused = tileopt_check_arrays(" + count + ", tileopt_arrays, tileopt_bytes, tileopt_elements, tileopt_written);\n";
+  return text + "  if (tileopt_refused != 0) return tileopt_refused;\n";
 }
 
 std::string print_workspace_checks(const Signature& signature) {
   std::string text = "  if (tileopt_total > 0 && (workspace == NULL || (uintptr_t)workspace % " + std::to_string(kWorkspaceAlignment) + " != 0)) return 5;\n";
-  int position = 0;
-  for (const TensorArgument* pointer : pointers_of(signature))
-    text += "  if (tileopt_overlap(" + pointer->name + ", tileopt_bytes[" + std::to_string(position++) + "], workspace, tileopt_total)) return 4;\n";
+  const std::string count = std::to_string(pointers_of(signature).size());
+  if (count != "0")
+    text += "  for (int i = 0; i < " + count + "; ++i)\n"
+            "    if (tileopt_overlap(tileopt_arrays[i], tileopt_bytes[i], workspace, tileopt_total)) return 4;\n";
   return text;
 }
 
@@ -213,7 +234,7 @@ std::string workspace_prototype(const Signature& signature) {
 
 std::string print_launcher(const Signature& signature, const std::vector<KernelCall>& kernels, Helpers& helpers) {
   std::string text = std::string(array_bytes_text) + reserve_text;
-  if (!pointers_of(signature).empty()) text += overlap_text;
+  if (!pointers_of(signature).empty()) text += std::string(overlap_text) + check_arrays_text;
   text += print_measure(signature, kernels, helpers);
   text += workspace_prototype(signature) + " {\n" + measure_storage(signature) + "  return " + measure_call(signature) + ";\n}\n\n";
   text += launcher_prototype(signature) + " {\n" + measure_storage(signature);
