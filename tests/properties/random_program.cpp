@@ -334,7 +334,12 @@ class ProgramMaker {
   }
 
   void conditional_nest(Lines& lines) {
-    const Loops loops = make_loops(random_.between(1, 2));
+    Loops loops = make_loops(random_.between(1, 2));
+    // Every condition holds somewhere in a range that starts at 0 and grows: a program must have a statement that can run.
+    for (Loop& loop : loops.loops) {
+      loop.low = SizeExpression::fixed(0);
+      if (loop.high.is_fixed()) loop.high = SizeExpression::of(size_n, -1);
+    }
     std::size_t depth = open(lines, loops, 0, 1);
     lines.text.push_back(indent(depth) + "if " + make_.affine_condition(loops) + ":");
     add_update(lines, loops, depth + 1);
