@@ -7,6 +7,7 @@ namespace tileopt {
 namespace {
 
 constexpr double kLoadsPerCycle = 2;
+constexpr double kLoadsPerFma = 0.75;  ///< beyond, load slots and address arithmetic show in practice
 
 /// Registers that hold anything but accumulators: the right vectors and one broadcast left element.
 long spare_registers(long vectors) { return vectors + 1; }
@@ -24,7 +25,8 @@ RegisterTile rate_tile(const Machine& machine, long rows, long vectors, long vec
   const double used_rows = std::ceil(problem_rows / rows) * rows, used_lanes = std::ceil(problem_lanes / tile.lanes) * tile.lanes;
   const double filled = problem_rows * problem_lanes / (used_rows * used_lanes);
   if (filled < 0.75) tile.binding = "padding";
-  tile.efficiency = issue / cycles * filled;
+  const bool many_loads = double(rows + vectors) > kLoadsPerFma * fmas;
+  tile.efficiency = issue / cycles * filled * (many_loads ? 0.9 : 1);
   return tile;
 }
 

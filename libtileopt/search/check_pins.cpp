@@ -59,9 +59,6 @@ class PinApplier {
     for (const AtomPin& pin : pins.atoms) {
       if (auto unmet = check_atom(pin)) return unmet;
     }
-    for (const TilePin& pin : pins.tiles) {
-      if (auto unmet = check_tile(pin)) return unmet;
-    }
     for (const OrderPin& pin : pins.orders) {
       if (auto unmet = reorder(pin)) return unmet;
     }
@@ -70,6 +67,9 @@ class PinApplier {
     }
     for (const LoopPin& pin : pins.vectorizes) {
       if (auto unmet = vectorize(pin)) return unmet;
+    }
+    for (const TilePin& pin : pins.tiles) {
+      if (auto unmet = check_tile(pin)) return unmet;
     }
     for (const LoopPin& pin : pins.unrolls) {
       if (auto unmet = unroll(pin)) return unmet;
@@ -157,10 +157,25 @@ class PinApplier {
     if (wanted.empty()) return std::nullopt;
     if (wanted.size() != pin.loops.size()) return refuse(*pin.pin, "tree", "only " + join(wanted, ", ") + " are loops of this kernel's tree");
     std::size_t done = 0;
+    const std::vector<std::string> before = in_tree_order(wanted);
     plan_.tree = reorder_chains(plan_.tree, wanted, done);
     if (done != 1) return refuse(*pin.pin, "tree", "the loops " + join(wanted, ", ") + " are not in one chain of bands: `" + plan_.tree.write() + "`");
+    // A scope keeps its depth: what lived below the second of two loops still does after they are swapped.
+    for (Promotion& promotion : plan_.promotions) {
+      const auto at = std::find(before.begin(), before.end(), promotion.after);
+      if (at != before.end()) promotion.after = wanted[static_cast<std::size_t>(at - before.begin())];
+    }
     took_effect(*pin.pin);
     return std::nullopt;
+  }
+
+  std::vector<std::string> in_tree_order(const std::vector<std::string>& digits) const {
+    std::vector<std::string> bands, result;
+    collect_bands(plan_.tree, bands);
+    for (const std::string& band : bands) {
+      if (contains(digits, band) && !contains(result, band)) result.push_back(band);
+    }
+    return result;
   }
 
   /// Permutes `wanted` among their places in the chain that holds them all.

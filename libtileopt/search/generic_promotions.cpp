@@ -56,7 +56,8 @@ class PromotionFinder {
 
   void run() {
     for (const Tensor& tensor : request_.program().tensors()) {
-      if (request_.pins.promote(tensor.name)) continue;
+      const bool placed = std::any_of(part_.promotions.begin(), part_.promotions.end(), [&](const Promotion& p) { return p.tensor == tensor.name; });
+      if (placed || request_.pins.promote(tensor.name)) continue;
       const std::vector<TensorUse> uses = uses_of(tensor.name);
       if (uses.empty()) continue;
       const bool contracted = is_local_here(tensor) && contract(tensor, uses);
@@ -264,6 +265,25 @@ std::vector<std::string> path_steps(const Tree& tree, const std::string& stateme
   std::vector<std::string> steps;
   find_steps(tree, statement, steps);
   return steps;
+}
+
+void add_staged_result(const PlanRequest& request, const std::string& statement, const std::string& after, PlanPart& part, NameTable& names) {
+  const Tensor& tensor = request.program().tensor(request.program().statement(statement).write.tensor);
+  if (request.pins.promote(tensor.name)) return;
+  Promotion promotion;
+  promotion.tensor = tensor.name;
+  promotion.array = tensor.name + "_tile";
+  while (request.program().has_tensor(promotion.array)) promotion.array += "_";
+  promotion.after = after;
+  promotion.statements = {statement};
+  promotion.space = "stack";
+  promotion.element = type_name(tensor.type);
+  for (std::size_t d = 0; d < tensor.shape.size(); ++d) {
+    promotion.layout.push_back({static_cast<int>(d), names.unique(promotion.array + "_" + std::to_string(d)), 0});
+  }
+  part.reasons.push_back("kernel " + request.kernel.name() + ": " + tensor.name + " gathered in a stack tile below " + after +
+                         ", so that loads and stores both run along rows; to change: promote(" + tensor.name + ", \"none\")");
+  part.promotions.push_back(std::move(promotion));
 }
 
 void add_generic_promotions(const PlanRequest& request, const std::map<std::string, StatementView>& views, PlanPart& part, NameTable& names) {

@@ -10,6 +10,8 @@ namespace {
 
 /// A tiled nest must promise this much to be tried before the plain one: tiles cost loop overhead that the model only estimates.
 constexpr double kWorthwhile = 0.85;
+/// A staged tile: runs of four lines for the stores, one line for the loads.
+constexpr long kStagedRun = 64, kStagedRows = 16;
 
 double operations(const Program& program, const std::string& statement) {
   double count = 0;
@@ -94,6 +96,21 @@ class NestBuilder {
   Nest nest_;
 };
 
+/// Tile extents that pins fix, by member: at whatever level, the member is cut there.
+std::map<std::string, long> pinned_tiles(const PlanRequest& request, const Chain& chain, const std::map<std::string, StatementView>& views) {
+  std::map<std::string, long> tiles;
+  for (const TilePin& pin : request.pins.tiles) {
+    for (const std::string& statement : chain.statements) {
+      if (!pin.loop.statement.empty() && pin.loop.statement != statement) continue;
+      const StatementView& view = views.at(statement);
+      for (std::size_t m = 0; m < view.members.size(); ++m) {
+        if (contains(chain.members, view.members[m]) && view.iterators[m] == pin.loop.name) tiles[view.members[m]] = pin.extent;
+      }
+    }
+  }
+  return tiles;
+}
+
 std::vector<long> tile_sizes(double trips, bool innermost) {
   std::vector<long> sizes = {0};
   for (const long size : innermost ? std::vector<long>{32, 64, 128, 256, 512, 1024} : std::vector<long>{8, 16, 32, 64, 128}) {
@@ -102,13 +119,14 @@ std::vector<long> tile_sizes(double trips, bool innermost) {
   return sizes;
 }
 
-/// All combinations of tile sizes for one group.
+/// All combinations of tile sizes for one group; what `base` cuts already stays.
 void search_tiles(const NestBuilder& nest, const std::vector<std::string>& group, const ChainChoice& base, bool vector,
                   const Machine& machine, std::vector<ChainChoice>& found) {
   std::vector<std::vector<long>> sizes;
   double combinations = 1;
   for (const std::string& member : group) {
-    sizes.push_back(tile_sizes(nest.trips(member), member == base.order.back()));
+    if (base.tiles.count(member)) sizes.push_back({base.tiles.at(member)});
+    else sizes.push_back(tile_sizes(nest.trips(member), member == base.order.back()));
     combinations *= double(sizes.back().size());
     if (combinations > 4000) sizes.back() = {0};
   }
@@ -126,6 +144,41 @@ void search_tiles(const NestBuilder& nest, const std::vector<std::string>& group
     choice.binding = cost.binding;
     found.push_back(std::move(choice));
   }
+}
+
+/// A transposition: the result is contiguous along one loop, an operand along another, in one permutable group. Read in rows, the
+/// result is gathered in a near tile and stored in rows: neither side touches a line for one element only.
+std::optional<ChainChoice> staged_choice(const PlanRequest& request, const Chain& chain, const std::map<std::string, StatementView>& views,
+                                         const ChainChoice& base, const NestBuilder& nest) {
+  if (!chain.ends_in_leaf || chain.statements.size() != 1) return std::nullopt;
+  const StatementView& view = views.at(chain.statements.front());
+  const AccessView& write = view.accesses[0];
+  if (request.program().statement(view.statement).combine != Combine::assign || !write.affine) return std::nullopt;
+  const std::vector<std::string>& group = chain.groups.back();
+  std::string stored, loaded;
+  for (const std::string& member : group) {
+    if (write.unit_stride(view.member_index(member))) stored = member;
+  }
+  for (const std::string& member : group) {
+    for (std::size_t a = 1; a < view.accesses.size() && !stored.empty(); ++a) {
+      const AccessView& read = view.accesses[a];
+      const bool across = read.affine && read.moves_with(view.member_index(stored)) && read.unit_stride(view.member_index(member));
+      if (member != stored && across && write.moves_with(view.member_index(member))) loaded = member;
+    }
+  }
+  if (stored.empty() || loaded.empty()) return std::nullopt;
+  if (nest.trips(stored) < 2 * kStagedRun || nest.trips(loaded) < 2 * kStagedRows) return std::nullopt;
+  ChainChoice choice = base;
+  choice.tiles.emplace(stored, kStagedRun);
+  choice.tiles.emplace(loaded, kStagedRows);
+  choice.order = chain.members;
+  choice.order.erase(std::find(choice.order.begin(), choice.order.end(), loaded));
+  choice.order.push_back(loaded);
+  choice.staged = true;
+  const NestCost cost = nest.estimate(choice, false, request.machine);
+  choice.seconds = cost.seconds;
+  choice.binding = cost.binding;
+  return choice;
 }
 
 }  // namespace
@@ -184,7 +237,7 @@ std::string vector_member(const PlanRequest& request, const std::vector<std::str
       for (std::size_t a = 1; a < view.accesses.size(); ++a) {
         score += view.accesses[a].unit_stride(m) ? 2 : view.accesses[a].moves_with(m) ? -3 : 1;
       }
-      if (request.pins.vectorized(statement, member)) score += 1000;
+      if (request.pins.vectorized(statement, view.iterators[m])) score += 1000;
     }
     if (suits && score > best_score) {
       best_score = score;
@@ -198,6 +251,7 @@ std::vector<ChainChoice> rank_choices(const PlanRequest& request, const Chain& c
                                       const std::map<std::string, StatementView>& views) {
   ChainChoice plain;
   plain.order = chain.members;
+  plain.tiles = pinned_tiles(request, chain, views);
   if (chain.members.empty()) return {plain};
   const NestBuilder nest(request, chain, outer, views);
   const bool at_leaves = chain.ends_in_leaf || chain.ends_in_leaves;
@@ -214,6 +268,9 @@ std::vector<ChainChoice> rank_choices(const PlanRequest& request, const Chain& c
   base.seconds = cost.seconds;
   base.binding = cost.binding;
 
+  if (lanes.empty()) {
+    if (const auto staged = staged_choice(request, chain, views, base, nest)) choices.push_back(*staged);
+  }
   const auto widest = std::max_element(chain.groups.begin(), chain.groups.end(), [](const auto& a, const auto& b) { return a.size() <= b.size(); });
   if (widest->size() >= 2) {
     std::vector<ChainChoice> tiled;

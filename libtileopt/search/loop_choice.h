@@ -17,6 +17,7 @@ struct ChainChoice {
   std::vector<std::string> order;        ///< members, outermost first, as point loops
   std::map<std::string, long> tiles;     ///< member -> extent of its tile; absent: not cut
   bool distribute = false;               ///< the innermost loop runs inside the branches of the sequence below
+  bool staged = false;                   ///< the result is gathered in a tile of its own and stored row by row
   double seconds = 0;
   std::string binding;
 };

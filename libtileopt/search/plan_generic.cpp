@@ -48,6 +48,7 @@ class GenericPlanner {
     std::map<std::string, std::string> renamed;          ///< proposal's member -> member of the Plan
     std::map<std::string, std::vector<Digit>> table;     ///< proposal's member -> digits
     std::vector<std::string> order;                      ///< members in order of appearance
+    std::vector<std::pair<std::string, std::string>> staged;  ///< statement, digit below which its result is gathered
     PlanPart part;
   };
 
@@ -192,6 +193,13 @@ Tree GenericPlanner::walk(const Tree& tree, const std::vector<std::string>& stat
       if (contains(group, member)) loops.push_back(state.table.at(member).back().name);
     }
   }
+  if (choice.staged) {
+    std::string last_block;
+    for (const std::string& member : chain.groups.back()) {
+      if (state.table.at(member).size() > 1) last_block = state.table.at(member).front().name;
+    }
+    state.staged.emplace_back(statements.front(), last_block);
+  }
   if (!choice.tiles.empty()) {
     std::vector<std::string> extents;
     for (const auto& [member, extent] : choice.tiles) extents.push_back(member + "=" + std::to_string(extent));
@@ -241,7 +249,10 @@ PlanPart GenericPlanner::build(const Ambition& ambition, NameTable& names) const
     names.reserve(state.renamed.at(member));
     for (const Digit& digit : state.table.at(member)) names.reserve(digit.name);
   }
-  if (ambition.promote) add_generic_promotions(request_, views_, part, names);
+  if (ambition.promote) {
+    for (const auto& [statement, after] : state.staged) add_staged_result(request_, statement, after, part, names);
+    add_generic_promotions(request_, views_, part, names);
+  }
   return std::move(part);
 }
 

@@ -69,7 +69,10 @@ class PinReader {
     for (const auto& [name, value] : extents) {
       const auto extent = read_number(pin, value);
       const LoopName loop = loop_name(name);
-      if (extent && check_loop(pin, loop, true)) table_.tiles.push_back({level, loop, *extent, &pin});
+      if (!extent || !check_loop(pin, loop, true)) continue;
+      table_.tiles.push_back({level, loop, *extent, &pin});
+      // Tiles for threads exist only where threads share the loop.
+      if (machine_.find_level(level)->kind == LevelKind::independent) table_.parallels.push_back({loop, std::nullopt, &pin});
     }
   }
 

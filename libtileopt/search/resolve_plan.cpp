@@ -36,7 +36,11 @@ std::optional<Infeasible> dry_run(const Kernel& kernel, const KernelPlan& plan, 
   if (auto problem = refused(digits)) return problem;
   const auto fitted = fit_atoms(std::get<DigitSchedule>(digits), machine);
   if (auto problem = refused(fitted)) return problem;
-  return refused(promote_footprints(std::get<FittedSchedule>(fitted), machine));
+  const auto promoted = promote_footprints(std::get<FittedSchedule>(fitted), machine);
+  if (auto problem = refused(promoted)) return problem;
+  const auto pipelined = pipeline_copies(std::get<PromotedSchedule>(promoted));
+  if (auto problem = refused(pipelined)) return problem;
+  return refused(place_barriers(std::get<PipelinedSchedule>(pipelined), machine));
 }
 
 /// One way to plan a kernel: for every part its options, best first.
@@ -150,7 +154,10 @@ std::optional<KernelPlan> KernelPlanner::attempt(const Strategy& strategy) {
     std::vector<std::string> reasons;
     for (const PlanPart& part : parts) reasons.insert(reasons.end(), part.reasons.begin(), part.reasons.end());
     if (auto unmet = apply_pins(request_, plan, reasons)) {
-      if (!pin_refusal_) pin_refusal_ = *unmet;
+      if (!pin_refusal_) {
+        pin_refusal_ = *unmet;
+        note(strategy.name + " refused: " + unmet->reason);
+      }
       continue;
     }
     auto problem = dry_run(kernel(), plan, request_.machine);

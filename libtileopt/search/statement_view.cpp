@@ -110,7 +110,8 @@ StatementView view_statement(const Program& program, const std::string& name, co
   const isl::set instances = fix_parameters(domain, sizes);
   for (std::size_t m = 0; m < view.members.size(); ++m) {
     MemberRange range;
-    const auto iterator = std::find(statement.iterators.begin(), statement.iterators.end(), bound_iterator(program, name, members, m));
+    view.iterators.push_back(bound_iterator(program, name, members, m));
+    const auto iterator = std::find(statement.iterators.begin(), statement.iterators.end(), view.iterators.back());
     const bool bound = iterator != statement.iterators.end();
     const std::size_t at = bound ? static_cast<std::size_t>(iterator - statement.iterators.begin()) : m;
     const auto low = extreme(bound ? instances : typical, at, false), high = extreme(bound ? instances : typical, at, true);

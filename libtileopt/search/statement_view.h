@@ -42,6 +42,7 @@ struct AccessView {
 struct StatementView {
   std::string statement;
   std::vector<std::string> members;
+  std::vector<std::string> iterators;   ///< the iterator that each member stands for, or ""
   std::vector<MemberRange> ranges;
   std::vector<AccessView> accesses;
 

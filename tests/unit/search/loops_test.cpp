@@ -1,0 +1,167 @@
+/// Kernels without an atom: fusion, tiles, lanes, threads, nearer storage.
+#include <gtest/gtest.h>
+
+#include "tests/unit/search/plan_case.h"
+
+namespace tileopt {
+namespace {
+
+TEST(Loops, SoftmaxStaysFusedWithAccumulatorsInRegisters) {
+  const KernelPlan kernel = PlanCase(kernel_file("softmax")).kernel();
+  EXPECT_EQ(kernel.tree.write(), "r > (m_init ; m: j ; l_init ; l: j_2 ; Y: j_3)");
+  for (const char* tensor : {"m", "l"}) {
+    ASSERT_NE(find_promotion(kernel, tensor), nullptr);
+    EXPECT_EQ(find_promotion(kernel, tensor)->space, "register");
+    EXPECT_EQ(find_promotion(kernel, tensor)->after, "r");
+  }
+  for (const char* digit : {"j", "j_2", "j_3"}) EXPECT_EQ(kernel.find_digit(digit)->level, "simd") << digit;
+  ResolveOptions options;
+  options.threads = 2;
+  EXPECT_EQ(PlanCase(kernel_file("softmax")).kernel("", "x86-64-v3", options).find_digit("r")->level, "thread");
+}
+
+TEST(Loops, JacobiIsTiledOverTime) {
+  const KernelPlan kernel = PlanCase(kernel_file("jacobi_2d")).kernel();
+  EXPECT_EQ(kernel.schedule, "isl");
+  const auto& time = kernel.digits.front();
+  EXPECT_EQ(time.first, "t");
+  EXPECT_GT(time.second.back().radix, 1) << digits_text(kernel, "t");
+  const std::vector<std::string> b = path_dims(kernel.tree, "B"), a = path_dims(kernel.tree, "A");
+  EXPECT_EQ(a, b) << "one nest for both statements";
+  EXPECT_EQ(kernel.find_digit(b.back())->level, "simd");
+  EXPECT_EQ(find_promotion(kernel, "B"), nullptr) << "its values cross the tiles";
+}
+
+TEST(Loops, JacobiWithThreadsKeepsLegalLoops) {
+  ResolveOptions options;
+  options.threads = 4;
+  PlanCase(kernel_file("jacobi_2d")).kernel("", "x86-64-v3", options);
+}
+
+TEST(Loops, TransposeIsTiled) {
+  const KernelPlan kernel = PlanCase(kernel_file("transpose")).kernel();
+  for (const auto& [member, digits] : kernel.digits) EXPECT_EQ(digits.size(), 2u) << member;
+  ASSERT_NE(find_promotion(kernel, "B"), nullptr) << "the result is gathered in a tile";
+  EXPECT_EQ(find_promotion(kernel, "B")->space, "stack");
+  EXPECT_EQ(path_dims(kernel.tree, "B").back(), "jj") << "rows of A are read along";
+}
+
+TEST(Loops, StreamsAreNotTiled) {
+  const KernelPlan kernel = PlanCase(R"(
+def f(x: f32[N], y: f32[N], z: out[f32[N]]):
+    for i in range(N):
+        z[i] = x[i] + y[i]
+)").kernel();
+  EXPECT_EQ(digits_text(kernel, "i"), "i:0@simd");
+}
+
+TEST(Loops, ALongStreamIsCutForThreads) {
+  ResolveOptions options;
+  options.threads = 2;
+  options.typical_sizes = {{"N", 1 << 20}};
+  const KernelPlan kernel = PlanCase(R"(
+def f(x: f32[N], y: f32[N], z: out[f32[N]]):
+    for i in range(N):
+        z[i] = x[i] + y[i]
+)").kernel("", "x86-64-v3", options);
+  EXPECT_EQ(digits_text(kernel, "i"), "ib:0@thread i:4096@simd");
+}
+
+TEST(Loops, RecurrencesRunScalarInOrder) {
+  const KernelPlan kernel = PlanCase(R"(
+def f(x: inout[f32[N]]):
+    for i in range(1, N):
+        x[i] = x[i] + x[i - 1]
+)").kernel();
+  EXPECT_EQ(digits_text(kernel, "i"), "i:0@serial");
+}
+
+TEST(Loops, ColumnSumsBringTheContiguousLoopInside) {
+  const KernelPlan kernel = PlanCase(R"(
+def f(A: f32[M, N], s: inout[f32[N]]):
+    for j, i in grid(N, M):
+        s[j] += A[i, j]
+)").kernel();
+  EXPECT_EQ(path_dims(kernel.tree, "s").back().substr(0, 1), "j") << kernel.tree.write();
+}
+
+TEST(Loops, StrictSumsAreNotReordered) {
+  const KernelPlan kernel = PlanCase(R"(
+@numerics(reassociate=False)
+def f(A: f32[M, N], s: out[f32[M]]):
+    for i in range(M):
+        s[i] = sum(A[i, j] for j in range(N))
+)").kernel();
+  EXPECT_EQ(kernel.find_digit("j")->level, "serial");
+}
+
+TEST(Loops, LongLocalsStayInTheWorkspaceAndSayWhy) {
+  const PlanCase rows(R"(
+def f(X: f32[R, N], Y: out[f32[R, N]]):
+    for r in range(R):
+        t: f32[N]
+        for j in range(N):
+            t[j] = X[r, j] * f32(2)
+        for j in range(N):
+            Y[r, j] = t[j] + t[0]
+)");
+  const auto resolved = rows.resolve();
+  ASSERT_TRUE(feasible(resolved));
+  bool said = false;
+  for (const std::string& reason : std::get<0>(resolved).reasons) said = said || reason.find("local t stays in the workspace") != std::string::npos;
+  EXPECT_TRUE(said);
+}
+
+TEST(Loops, ShortLocalsShrinkToTheirScope) {
+  const KernelPlan kernel = PlanCase(R"(
+def f(X: f32[R, 8], Y: out[f32[R, 8]]):
+    for r in range(R):
+        t: f32[8]
+        for j in range(8):
+            t[j] = X[r, j] * f32(2)
+        for j in range(8):
+            Y[r, j] = t[7 - j]
+)").kernel();
+  ASSERT_NE(find_promotion(kernel, "t"), nullptr);
+  EXPECT_EQ(find_promotion(kernel, "t")->space, "stack");
+  EXPECT_EQ(find_promotion(kernel, "t")->after, "r");
+}
+
+TEST(Resolve, IsDeterministic) {
+  for (const char* name : {"gemm", "conv2d", "gemm_bf16", "softmax", "jacobi_2d", "transpose"}) {
+    const auto first = PlanCase(kernel_file(name)).resolve(), second = PlanCase(kernel_file(name)).resolve();
+    ASSERT_TRUE(feasible(first) && feasible(second)) << name;
+    EXPECT_EQ(std::get<0>(first).plan.write().dump(), std::get<0>(second).plan.write().dump()) << name;
+    EXPECT_FALSE(std::get<0>(first).reasons.empty());
+  }
+}
+
+TEST(Resolve, EveryKernelOnEveryMachine) {
+  for (const char* name : {"gemm", "conv2d", "gemm_bf16", "softmax", "jacobi_2d", "transpose"}) {
+    for (const char* machine : {"x86-64-v3", "zen4", "c11"}) {
+      for (const int threads : {1, 3}) {
+        ResolveOptions options;
+        options.threads = threads;
+        SCOPED_TRACE(std::string(name) + " on " + machine + ", threads " + std::to_string(threads));
+        const PlanCase program(kernel_file(name));
+        const auto resolved = program.resolve("", machine, options);
+        ASSERT_TRUE(feasible(resolved));
+        program.expect_compiles(std::get<0>(resolved).plan, machine);
+      }
+    }
+  }
+}
+
+TEST(Resolve, SizesOutsideTheContextDoNotHurt) {
+  ResolveOptions options;
+  options.typical_sizes = {{"N", -5}, {"M", 0}, {"unknown", 7}};
+  PlanCase(R"(
+def f(A: f32[M, N], B: out[f32[M, N]]):
+    assume(N >= 100)
+    for i, j in grid(M, N):
+        B[i, j] = A[i, j]
+)").kernel("", "x86-64-v3", options);
+}
+
+}  // namespace
+}  // namespace tileopt
