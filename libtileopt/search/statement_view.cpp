@@ -97,6 +97,12 @@ std::size_t StatementView::member_index(const std::string& member) const {
   return static_cast<std::size_t>(std::find(members.begin(), members.end(), member) - members.begin());
 }
 
+/// { [m] -> S[i] }. The members alone mostly determine the instance; iterators that the domain fixes may be missing from them.
+static isl::map inverse(const isl::map& map, const isl::set& domain) {
+  const isl::map whole = map.reverse();
+  return whole.is_single_valued() ? whole : map.intersect_domain(domain).reverse();
+}
+
 StatementView view_statement(const Program& program, const std::string& name, const StatementMembers& members,
                              const TypicalSizes& sizes) {
   const Statement& statement = program.statement(name);
@@ -121,7 +127,7 @@ StatementView view_statement(const Program& program, const std::string& name, co
     if (range.least && most) range.constant = *most - *range.least + 1;
     view.ranges.push_back(range);
   }
-  const isl::pw_multi_aff instance = poly::as_function(map.reverse().intersect_range(isl::set::universe(domain.space())));
+  const isl::pw_multi_aff instance = poly::as_function(inverse(map, domain));
   const std::size_t count = view.members.size();
   view.accesses.push_back(view_access(program, statement.write, true, instance, count));
   for (const Access& read : statement.reads) view.accesses.push_back(view_access(program, read, false, instance, count));
