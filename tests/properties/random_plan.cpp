@@ -18,6 +18,7 @@ class PlanDice {
     plan.promotions.clear();
     plan.atoms.clear();
     digits_of_.clear();
+    digit_count_ = 0;
     for (auto& [member, digits] : plan.digits) digits = roll_digits(digits.front().name);
     plan.tree = cut(base.tree);
     roll_levels(plan);
@@ -33,7 +34,7 @@ class PlanDice {
 
   std::vector<Digit> roll_digits(const std::string& name) {
     std::vector<Digit> digits = {{name, 0, "serial"}};
-    for (int n = below(3); n > 0; --n) digits.push_back({name + "_" + std::to_string(digits.size()), pick(radices_), "serial"});
+    for (int n = below(3); n > 0; --n) digits.push_back({name + "_d" + std::to_string(++digit_count_), pick(radices_), "serial"});
     std::vector<std::string> inner;
     for (std::size_t i = 1; i < digits.size(); ++i) inner.push_back(digits[i].name);
     digits_of_[name] = inner;
@@ -63,7 +64,7 @@ class PlanDice {
 
   /// A band over `digit` at a random depth of `tree`: below a band, or into all branches of a sequence.
   Tree sink(const std::string& digit, const Tree& tree) {
-    if (tree.kind() == Tree::Kind::band && chance(55)) return Tree::band(tree.dim(), sink(digit, tree.child()));
+    if (tree.kind() == Tree::Kind::band && chance(45)) return Tree::band(tree.dim(), sink(digit, tree.child()));
     if (tree.kind() == Tree::Kind::sequence && chance(25)) {
       std::vector<Tree::Branch> branches;
       for (const Tree::Branch& branch : tree.branches()) branches.push_back({branch.statements, sink(digit, branch.tree)});
@@ -73,7 +74,7 @@ class PlanDice {
   }
 
   void roll_levels(KernelPlan& plan) {
-    if (plan.tree.kind() == Tree::Kind::band && machine_.find_level("thread") != nullptr && chance(25)) set_level(plan, plan.tree.dim(), "thread");
+    if (plan.tree.kind() == Tree::Kind::band && machine_.find_level("thread") != nullptr && chance(12)) set_level(plan, plan.tree.dim(), "thread");
     for (auto& [member, digits] : plan.digits) {
       Digit& last = digits.back();
       if (digits.size() < 2 || last.radix > 8) continue;
@@ -85,6 +86,15 @@ class PlanDice {
     for (auto& [member, digits] : plan.digits)
       for (Digit& digit : digits)
         if (digit.name == name) digit.level = level;
+  }
+
+  /// Mostly a band below which all digits are bounded, so that what is kept has a constant size.
+  std::string roll_scope(const KernelPlan& plan, const std::vector<std::string>& path) {
+    std::size_t first = 0;
+    for (std::size_t i = 0; i < path.size(); ++i)
+      if (plan.find_digit(path[i])->radix == 0) first = i;
+    if (chance(10)) first = 0;
+    return path[first + static_cast<std::size_t>(below(static_cast<int>(path.size() - first)))];
   }
 
   void roll_promotion(KernelPlan& plan) {
@@ -99,7 +109,7 @@ class PlanDice {
     Promotion promotion;
     promotion.tensor = tensor.name;
     promotion.array = tensor.name + "_kept";
-    promotion.after = pick(path);
+    promotion.after = roll_scope(plan, path);
     promotion.statements = {statement.name};
     promotion.space = chance(50) ? "stack" : "workspace";
     promotion.element = type_name(tensor.type);
@@ -110,6 +120,7 @@ class PlanDice {
     plan.promotions.push_back(std::move(promotion));
   }
 
+  int digit_count_ = 0;
   const std::vector<long> radices_ = {2, 3, 4, 5, 7, 8, 16, 32};
   const Program& program_;
   const Machine& machine_;
