@@ -17,27 +17,38 @@ Outcome check_inside(const Execution& execution, const Leaf& leaf, const PointAc
                     access_location(leaf, source)};
 }
 
-bool is_constant_on(const isl::pw_aff& value, const isl::set& points) {
-  if (isl_pw_aff_is_cst(value.get()) == isl_bool_true && value.n_piece() <= 1) return true;
-  return value.intersect_domain(points).as_map().range().is_singleton();
+/// The printer unrolled the loop: its variable is a constant in every copy of the body.
+bool is_unrolled(const Checker& checker, std::size_t loop) {
+  const PrintFacts::Loop* printed = checker.printed(loop);
+  return printed != nullptr && printed->pragma == "unrolled";
 }
 
-/// The printer unrolls boxes over registers: a subscript that moves with a loop cannot name one.
-Outcome check_register(const Execution& execution, const Leaf& leaf, const PointAccess& access, const Access* source) {
-  const ArrayUse& array = execution.array_of(access);
+/// Constant but for the variables of unrolled loops.
+bool is_constant(const Checker& checker, const Leaf& leaf, const isl::pw_aff& value, const isl::set& points) {
+  if (isl_pw_aff_is_cst(value.get()) == isl_bool_true && value.n_piece() <= 1) return true;
+  isl::map relation = value.intersect_domain(points).as_map();
+  for (std::size_t i = leaf.loops.size(); i-- > 0;)
+    if (!is_unrolled(checker, leaf.loop_ids[i]))
+      relation = isl::manage(isl_map_project_out(relation.release(), isl_dim_in, static_cast<unsigned>(i), 1));
+  return relation.project_out_all_params().is_single_valued();
+}
+
+/// The printer names registers: a subscript that moves with a loop at run time cannot.
+Outcome check_register(const Checker& checker, const Leaf& leaf, const PointAccess& access, const Access* source) {
+  const ArrayUse& array = checker.execution.array_of(access);
   if (array.promoted == nullptr || array.promoted->space != "register") return {};
   for (std::size_t d = 0; d < access.corner.size(); ++d)
-    if (!is_constant_on(access.corner[d], access.element.domain()))
+    if (!is_constant(checker, leaf, access.corner[d], access.element.domain()))
       return Refutation{"subscript " + std::to_string(d) + " of register array " + array.name + " in " + leaf.label +
                             " moves with a loop",
-                        sample(execution, access.element).text(), access_location(leaf, source)};
+                        sample(checker.execution, access.element).text(), access_location(leaf, source)};
   return {};
 }
 
-Outcome check_access(const Execution& execution, const Leaf& leaf, const PointAccess& access, const std::string& verb,
+Outcome check_access(const Checker& checker, const Leaf& leaf, const PointAccess& access, const std::string& verb,
                      const Access* source) {
-  if (Outcome outcome = check_inside(execution, leaf, access, verb, source)) return outcome;
-  return check_register(execution, leaf, access, source);
+  if (Outcome outcome = check_inside(checker.execution, leaf, access, verb, source)) return outcome;
+  return check_register(checker, leaf, access, source);
 }
 
 }  // namespace
@@ -50,10 +61,10 @@ void check_bounds(Checker& checker) {
                    kernel_entry(leaf.kernel, "tree")),
         [&]() -> Outcome {
           const Access* target = leaf.program != nullptr ? &leaf.program->write : nullptr;
-          if (Outcome outcome = check_access(execution, leaf, leaf.write, "writes", target)) return outcome;
+          if (Outcome outcome = check_access(checker, leaf, leaf.write, "writes", target)) return outcome;
           for (std::size_t r = 0; r < leaf.reads.size(); ++r) {
             const Access* source = leaf.program != nullptr ? &leaf.program->reads[r] : nullptr;
-            if (Outcome outcome = check_access(execution, leaf, leaf.reads[r], "reads", source)) return outcome;
+            if (Outcome outcome = check_access(checker, leaf, leaf.reads[r], "reads", source)) return outcome;
           }
           return {};
         });

@@ -71,15 +71,6 @@ Outcome check_array(const Checker& checker, std::size_t index) {
   return check_registers(checker.execution, index, checker.machine);
 }
 
-/// A parallel loop inside another would start a team in every thread.
-Outcome check_nesting(const Execution& execution, const LoopUse& loop) {
-  for (const std::size_t outer : loop.enclosing)
-    if (execution.loops[outer].kind == LevelKind::independent)
-      return Refutation{"parallel loop " + loop.node->variable + " is inside parallel loop " + execution.loops[outer].node->variable,
-                        "", {}};
-  return {};
-}
-
 }  // namespace
 
 void check_capacity(Checker& checker) {
@@ -91,13 +82,6 @@ void check_capacity(Checker& checker) {
     checker.report.prove(obligation("capacity", array.name + " in kernel " + execution.kernel_name(array.kernel), where,
                                     kernel_entry(array.kernel, "promotions[" + array.name + "]")),
                          [&] { return check_array(checker, i); });
-  }
-  for (const LoopUse& loop : execution.loops) {
-    if (loop.kind != LevelKind::independent) continue;
-    checker.report.prove(obligation("capacity", "threads of loop " + loop.node->variable + " in kernel " +
-                                                    execution.kernel_name(loop.kernel), {},
-                                    kernel_entry(loop.kernel, "digits[" + loop.node->digit + "]")),
-                         [&] { return check_nesting(execution, loop); });
   }
 }
 

@@ -11,6 +11,14 @@
 
 namespace tileopt::proof {
 
+/// Updates of one reduction that share an element among the iterations of a lockstep loop: its pragma must merge them.
+struct LaneReduction {
+  std::size_t loop = 0;  ///< index into Execution::loops
+  std::size_t array = 0;
+  Combine combine = Combine::sum;
+  friend bool operator==(const LaneReduction&, const LaneReduction&) = default;
+};
+
 struct Checker {
   const Execution& execution;
   const Machine& machine;
@@ -18,8 +26,11 @@ struct Checker {
   LastWriters& writers;
   Report& report;
   std::vector<std::string>& numerics;  ///< permissions found in use
+  std::vector<LaneReduction> lane_reductions = {};  ///< found by `races`, demanded by `text`
 
   const Program& program() const { return *execution.program; }
+  /// What was printed for a loop; null where the printer gave no facts or other loops.
+  const PrintFacts::Loop* printed(std::size_t loop) const;
 };
 
 /// An obligation still without a verdict.

@@ -1,4 +1,6 @@
 /// races: iterations of a parallel loop, and the lanes of a vector, never touch the same element unless all only read it.
+#include <algorithm>
+
 #include "support/text.h"
 #include "verify/obligations.h"
 #include "verify/reference_dependences.h"
@@ -32,14 +34,26 @@ isl::map different_iterations(const LoopUse& loop, const Leaf& first, const Leaf
   return isl::manage(isl_map_order_lt(pairs, isl_dim_in, position, isl_dim_out, position));
 }
 
-/// An accumulator of one element per lane (`omp simd reduction`) is merged after the loop.
-bool is_lane_reduction(const Execution& execution, const TouchedElement& first, const TouchedElement& second) {
-  const ArrayUse& array = execution.array_of(*first.access);
-  if (array.promoted == nullptr || array.promoted->space != "register" || array.promoted->elements() != 1) return false;
+/// `omp simd reduction` keeps one accumulator a lane and merges them after the loop. That is right for a register of one
+/// element, and for an element that the loop's only leaf keeps in a variable meanwhile.
+bool is_lane_reduction(const Execution& execution, const LoopUse& loop, const TouchedElement& first, const TouchedElement& second) {
   const Statement* a = first.leaf->program;
   const Statement* b = second.leaf->program;
-  return first.write && second.write && a != nullptr && b != nullptr && a->combine == b->combine &&
-         may_reassociate(*execution.program, *a) && may_reassociate(*execution.program, *b);
+  if (!first.write || !second.write || a == nullptr || b == nullptr || a->combine != b->combine) return false;
+  if (!may_reassociate(*execution.program, *a) || !may_reassociate(*execution.program, *b)) return false;
+  const Array* array = execution.array_of(*first.access).promoted;
+  const bool one_register = array != nullptr && array->space == "register" && array->elements() == 1;
+  return one_register || loop.leaves.size() == 1;
+}
+
+void note_lane_reduction(Checker& checker, std::size_t loop, const TouchedElement& touch) {
+  const Statement& statement = *touch.leaf->program;
+  const LaneReduction found{loop, touch.access->array, statement.combine};
+  auto& known = checker.lane_reductions;
+  if (std::find(known.begin(), known.end(), found) == known.end()) known.push_back(found);
+  const std::string note = "reassociate: " + statement.name;
+  const bool rounds = is_float(checker.program().tensor(statement.write.tensor).type);
+  if (rounds && !contains(checker.numerics, note)) checker.numerics.push_back(note);
 }
 
 std::string pair_text(const TouchedElement& first, const TouchedElement& second, const ArrayUse& array) {
@@ -51,14 +65,13 @@ SourceLocation location(const TouchedElement& first, const TouchedElement& secon
   return first.leaf->program != nullptr ? first.leaf->where() : second.leaf->where();
 }
 
-Outcome check_pair(Checker& checker, const LoopUse& loop, const TouchedElement& first, const TouchedElement& second) {
+Outcome check_pair(Checker& checker, std::size_t index, const TouchedElement& first, const TouchedElement& second) {
+  const LoopUse& loop = checker.execution.loops[index];
   if (first.access->array != second.access->array || !(first.write || second.write)) return {};
   const isl::map shared = meeting(first, second).intersect(different_iterations(loop, *first.leaf, *second.leaf));
   if (shared.is_empty()) return {};
-  if (loop.kind == LevelKind::lockstep && is_lane_reduction(checker.execution, first, second)) {
-    const std::string note = "reassociate: " + first.leaf->program->name;
-    const Tensor& target = checker.program().tensor(first.leaf->program->write.tensor);
-    if (is_float(target.type) && !contains(checker.numerics, note)) checker.numerics.push_back(note);
+  if (loop.kind == LevelKind::lockstep && is_lane_reduction(checker.execution, loop, first, second)) {
+    note_lane_reduction(checker, index, first);
     return {};
   }
   return Refutation{"two iterations of loop " + loop.node->variable + ": " +
@@ -66,13 +79,30 @@ Outcome check_pair(Checker& checker, const LoopUse& loop, const TouchedElement& 
                     sample(checker.execution, shared).text(), location(first, second)};
 }
 
-Outcome check_loop(Checker& checker, const LoopUse& loop) {
+/// The workspace is one block of memory: an array that lives there has one storage, whichever loop it is allocated in.
+Outcome check_workspace(const Execution& execution, std::size_t index) {
+  const LoopUse& loop = execution.loops[index];
+  if (loop.kind != LevelKind::independent) return {};
+  for (const std::size_t leaf : loop.leaves)
+    for (const TouchedElement& touch : touches_of(execution.leaves[leaf])) {
+      const ArrayUse& array = execution.array_of(*touch.access);
+      if (array.promoted == nullptr || array.promoted->space != "workspace" || array.outer_loops <= loop.depth) continue;
+      return Refutation{"workspace array " + array.name + " is allocated inside parallel loop " + loop.node->variable +
+                            ", so all threads share it",
+                        sample(execution, touch.access->element).text(), {}};
+    }
+  return {};
+}
+
+Outcome check_loop(Checker& checker, std::size_t index) {
+  if (Outcome outcome = check_workspace(checker.execution, index)) return outcome;
+  const LoopUse& loop = checker.execution.loops[index];
   std::vector<TouchedElement> touches;
   for (const std::size_t leaf : loop.leaves)
     for (const TouchedElement& touch : touches_of(checker.execution.leaves[leaf])) touches.push_back(touch);
   for (const TouchedElement& first : touches)
     for (const TouchedElement& second : touches)
-      if (Outcome outcome = check_pair(checker, loop, first, second)) return outcome;
+      if (Outcome outcome = check_pair(checker, index, first, second)) return outcome;
   return {};
 }
 
@@ -94,7 +124,8 @@ Outcome check_lanes(const Execution& execution, const Leaf& leaf) {
 
 void check_races(Checker& checker) {
   const Execution& execution = checker.execution;
-  for (const LoopUse& loop : execution.loops) {
+  for (std::size_t i = 0; i < execution.loops.size(); ++i) {
+    const LoopUse& loop = execution.loops[i];
     const Obligation entry = obligation("races", "loop " + loop.node->variable + " in kernel " + execution.kernel_name(loop.kernel), {},
                                         kernel_entry(loop.kernel, "digits[" + loop.node->digit + "]"));
     if (!loop.kind) {
@@ -104,7 +135,7 @@ void check_races(Checker& checker) {
     switch (*loop.kind) {
       case LevelKind::independent:
       case LevelKind::lockstep:
-      case LevelKind::barrier: checker.report.prove(entry, [&] { return check_loop(checker, loop); }); break;
+      case LevelKind::barrier: checker.report.prove(entry, [&] { return check_loop(checker, i); }); break;
       case LevelKind::sequential:
       case LevelKind::unrolled:
       case LevelKind::atom: break;

@@ -8,9 +8,8 @@ namespace tileopt::proof {
 
 namespace {
 
-/// What a faithful printer reports for an Ast, in print order.
+/// What a faithful printer reports for an Ast, in print order (loops: see Execution).
 struct Expected {
-  std::vector<const AstFor*> loops;
   std::vector<const AstIf*> conditions;
   std::vector<const AstLeaf*> leaves;
 };
@@ -19,10 +18,7 @@ void collect(const AstNodePtr& node, Expected& expected) {
   if (node == nullptr) return;
   if (const auto* block = std::get_if<AstBlock>(&node->node))
     for (const AstNodePtr& child : block->children) collect(child, expected);
-  if (const auto* loop = std::get_if<AstFor>(&node->node)) {
-    expected.loops.push_back(loop);
-    collect(loop->body, expected);
-  }
+  if (const auto* loop = std::get_if<AstFor>(&node->node)) collect(loop->body, expected);
   if (const auto* branch = std::get_if<AstIf>(&node->node)) {
     expected.conditions.push_back(branch);
     collect(branch->then_body, expected);
@@ -42,23 +38,88 @@ Refutation miscounted(const std::string& what, std::size_t printed, std::size_t 
                     "printed: " + std::to_string(printed) + " | Ast: " + std::to_string(wanted), {}};
 }
 
-std::string kind_pragma(std::optional<LevelKind> kind) {
-  if (kind == LevelKind::independent) return "omp parallel";
-  if (kind == LevelKind::lockstep) return "omp simd";
-  return "";
+bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+std::size_t occurrences(const std::string& text, const std::string& part) {
+  std::size_t count = 0;
+  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;
+  return count;
 }
 
-Outcome check_pragma(const Machine& machine, const PrintFacts::Loop& printed, const AstFor& loop) {
-  const Level* level = machine.find_level(loop.level);
-  const std::string wanted = kind_pragma(level != nullptr ? std::optional<LevelKind>(level->kind) : std::nullopt);
-  const bool threads = printed.pragma.find("omp parallel") != std::string::npos;
-  const bool lanes = printed.pragma.find("simd") != std::string::npos;
-  const bool right = wanted == "omp parallel" ? threads && !lanes : wanted == "omp simd" ? lanes && !threads : !threads && !lanes;
+bool is_parallel(const Execution& execution, std::size_t loop) { return execution.loops[loop].kind == LevelKind::independent; }
+
+bool inside_parallel(const Execution& execution, std::size_t loop) {
+  for (const std::size_t outer : execution.loops[loop].enclosing)
+    if (is_parallel(execution, outer)) return true;
+  return false;
+}
+
+const AstFor* only_loop(const AstNodePtr& body) {
+  if (body == nullptr) return nullptr;
+  if (const auto* loop = std::get_if<AstFor>(&body->node)) return loop;
+  const auto* block = std::get_if<AstBlock>(&body->node);
+  return block != nullptr && block->children.size() == 1 ? only_loop(block->children.front()) : nullptr;
+}
+
+bool mentions(const AstExprPtr& expr, const std::string& name) {
+  if (expr->kind == AstExpr::Kind::name) return expr->name == name;
+  return std::any_of(expr->arguments.begin(), expr->arguments.end(), [&](const AstExprPtr& a) { return mentions(a, name); });
+}
+
+/// `collapse(2)` runs the iterations of two loops as one: the inner one must be parallel too, alone, and of fixed bounds.
+Outcome check_collapse(const Checker& checker, std::size_t index, const std::string& pragma) {
+  const AstFor& outer = *checker.execution.loops[index].node;
+  const std::size_t at = pragma.find("collapse(");
+  if (at == std::string::npos) return {};
+  const AstFor* inner = only_loop(outer.body);
+  const Level* level = inner != nullptr ? checker.machine.find_level(inner->level) : nullptr;
+  const bool right = pragma.compare(at, 11, "collapse(2)") == 0 && level != nullptr && level->kind == LevelKind::independent &&
+                     !mentions(inner->lower, outer.variable) && !mentions(inner->upper, outer.variable);
   if (right) return {};
-  return differs("the pragma of loop " + loop.variable + " (level " + loop.level + ")", printed.pragma, wanted);
+  return differs("the pragma of loop " + outer.variable, pragma, "omp parallel for, without collapse");
 }
 
-Outcome check_loop(const Machine& machine, const PrintFacts::Loop& printed, const AstFor& loop) {
+std::string reduction_operator(Combine combine) {
+  switch (combine) {
+    case Combine::sum: return "+";
+    case Combine::prod: return "*";
+    case Combine::min: return "min";
+    case Combine::max: return "max";
+    case Combine::assign: break;
+  }
+  return "?";
+}
+
+/// Every element that lanes share is merged by a clause of its own, with its operator.
+Outcome check_reductions(const Checker& checker, std::size_t index, const std::string& pragma) {
+  std::size_t wanted = 0;
+  const std::string name = "the pragma of loop " + checker.execution.loops[index].node->variable;
+  for (const LaneReduction& reduction : checker.lane_reductions) {
+    if (reduction.loop != index) continue;
+    ++wanted;
+    const std::string sign = reduction_operator(reduction.combine);
+    const std::size_t at = pragma.find("reduction(");
+    if (at == std::string::npos || !has(pragma.substr(at), sign)) return differs(name, pragma, "omp simd reduction(" + sign + " : ...)");
+  }
+  if (occurrences(pragma, "reduction(") != wanted) return differs(name, pragma, std::to_string(wanted) + " reduction clauses");
+  return {};
+}
+
+/// Threads exactly at the outermost parallel loop. Lanes only at lockstep loops; without its pragma such a loop runs in order,
+/// which is right too. An unrolled loop has no pragma.
+Outcome check_pragma(const Checker& checker, std::size_t index, const std::string& pragma) {
+  const AstFor& loop = *checker.execution.loops[index].node;
+  const bool threads = has(pragma, "omp parallel"), lanes = has(pragma, "simd");
+  const bool wants_threads = is_parallel(checker.execution, index) && !inside_parallel(checker.execution, index);
+  const std::string name = "the pragma of loop " + loop.variable + " (level " + loop.level + ")";
+  if (threads != wants_threads && pragma != "unrolled") return differs(name, pragma, wants_threads ? "omp parallel for" : "");
+  if (lanes && checker.execution.loops[index].kind != LevelKind::lockstep) return differs(name, pragma, "");
+  if (threads) return check_collapse(checker, index, pragma);
+  return lanes ? check_reductions(checker, index, pragma) : Outcome{};
+}
+
+Outcome check_loop(const Checker& checker, std::size_t index, const PrintFacts::Loop& printed) {
+  const AstFor& loop = *checker.execution.loops[index].node;
   const auto compare = [&](const std::string& what, const std::string& have, const std::string& want) -> Outcome {
     if (have == want) return {};
     return differs("the " + what + " of loop " + loop.variable, have, want);
@@ -68,15 +129,18 @@ Outcome check_loop(const Machine& machine, const PrintFacts::Loop& printed, cons
   if (Outcome outcome = compare("upper bound", printed.upper, ast_expr_text(loop.upper))) return outcome;
   if (Outcome outcome = compare("step", std::to_string(printed.step), std::to_string(loop.step))) return outcome;
   if (Outcome outcome = compare("level", printed.level, loop.level)) return outcome;
-  if (printed.header.find("for (") == std::string::npos || printed.header.find(loop.variable) == std::string::npos)
+  if (printed.pragma != "unrolled" && (!has(printed.header, "for (") || !has(printed.header, loop.variable)))
     return differs("the header of loop " + loop.variable, printed.header, "for (" + loop.variable + " ...)");
-  return check_pragma(machine, printed, loop);
+  return check_pragma(checker, index, printed.pragma);
 }
 
-Outcome check_loops(const Machine& machine, const PrintFacts& facts, const Expected& expected) {
-  if (facts.loops.size() != expected.loops.size()) return miscounted("loops", facts.loops.size(), expected.loops.size());
-  for (std::size_t i = 0; i < facts.loops.size(); ++i)
-    if (Outcome outcome = check_loop(machine, facts.loops[i], *expected.loops[i])) return outcome;
+Outcome check_loops(const Checker& checker, std::size_t kernel, const PrintFacts& facts) {
+  std::vector<std::size_t> loops;
+  for (std::size_t i = 0; i < checker.execution.loops.size(); ++i)
+    if (checker.execution.loops[i].kernel == kernel) loops.push_back(i);
+  if (facts.loops.size() != loops.size()) return miscounted("loops", facts.loops.size(), loops.size());
+  for (std::size_t i = 0; i < loops.size(); ++i)
+    if (Outcome outcome = check_loop(checker, loops[i], facts.loops[i])) return outcome;
   return {};
 }
 
@@ -158,7 +222,7 @@ void check_text(Checker& checker) {
     const PrintFacts& facts = checker.facts[k];
     Expected expected;
     collect(kernels[k].root, expected);
-    checker.report.prove(entry("loops"), [&] { return check_loops(checker.machine, facts, expected); });
+    checker.report.prove(entry("loops"), [&] { return check_loops(checker, k, facts); });
     checker.report.prove(entry("conditions"), [&] { return check_conditions(facts, expected); });
     checker.report.prove(entry("leaves"), [&] { return check_leaves(kernels[k], facts, expected); });
     checker.report.prove(entry("storage"), [&] { return check_buffers(kernels[k], facts); });

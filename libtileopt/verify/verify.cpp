@@ -19,6 +19,15 @@ std::string kernel_entry(std::size_t kernel, const std::string& rest) {
   return "kernels[" + std::to_string(kernel) + "]" + (rest.empty() ? "" : "." + rest);
 }
 
+const PrintFacts::Loop* Checker::printed(std::size_t loop) const {
+  const std::size_t kernel = execution.loops[loop].kernel;
+  std::size_t position = 0;
+  for (std::size_t i = 0; i < loop; ++i) position += execution.loops[i].kernel == kernel ? 1 : 0;
+  if (kernel >= facts.size() || position >= facts[kernel].loops.size()) return nullptr;
+  const PrintFacts::Loop& found = facts[kernel].loops[position];
+  return found.variable == execution.loops[loop].node->variable ? &found : nullptr;
+}
+
 namespace {
 
 const char* const kNames[] = {"values", "coverage", "order", "bounds", "padding", "races", "text", "capacity"};

@@ -7,44 +7,90 @@ namespace tileopt::test {
 
 namespace {
 
-void collect(const AstNodePtr& node, const Ast& ast, PrintFacts& facts) {
-  if (node == nullptr) return;
-  if (const auto* block = std::get_if<AstBlock>(&node->node))
-    for (const AstNodePtr& child : block->children) collect(child, ast, facts);
-  if (const auto* loop = std::get_if<AstFor>(&node->node)) {
-    const std::string pragma = loop->level == "thread" ? "#pragma omp parallel for" : loop->level == "simd" ? "#pragma omp simd" : "";
-    facts.loops.push_back({loop->variable, "for (int64_t " + loop->variable + " = ...)", pragma, ast_expr_text(loop->lower),
-                           ast_expr_text(loop->upper), loop->step, loop->level});
-    collect(loop->body, ast, facts);
+std::string clause(Combine combine, const std::string& array) {
+  switch (combine) {
+    case Combine::sum: return " reduction(+ : " + array + ")";
+    case Combine::prod: return " reduction(* : " + array + ")";
+    case Combine::min: return " reduction(tileopt_min_f32 : " + array + ")";
+    case Combine::max: return " reduction(tileopt_max_f32 : " + array + ")";
+    case Combine::assign: break;
   }
-  if (const auto* branch = std::get_if<AstIf>(&node->node)) {
-    facts.conditions.push_back(ast_expr_text(branch->condition));
-    collect(branch->then_body, ast, facts);
-    collect(branch->else_body, ast, facts);
+  return "";
+}
+
+class FaithfulPrinter {
+ public:
+  FaithfulPrinter(const Program& program, const Ast& ast) : program_(program), ast_(ast) {}
+  PrintFacts facts;
+
+  void print(const AstNodePtr& node) {
+    if (node == nullptr) return;
+    if (const auto* block = std::get_if<AstBlock>(&node->node))
+      for (const AstNodePtr& child : block->children) print(child);
+    if (const auto* loop = std::get_if<AstFor>(&node->node)) print_loop(*loop);
+    if (const auto* branch = std::get_if<AstIf>(&node->node)) {
+      facts.conditions.push_back(ast_expr_text(branch->condition));
+      print(branch->then_body);
+      print(branch->else_body);
+    }
+    if (const auto* allocate = std::get_if<AstAllocate>(&node->node)) print(allocate->body);
+    if (const auto* leaf = std::get_if<AstLeaf>(&node->node)) print_leaf(*leaf);
   }
-  if (const auto* allocate = std::get_if<AstAllocate>(&node->node)) collect(allocate->body, ast, facts);
-  if (const auto* leaf = std::get_if<AstLeaf>(&node->node)) {
+
+ private:
+  void print_loop(const AstFor& loop) {
+    std::string pragma;
+    if (loop.level == "thread" && threads_ == 0) pragma = "#pragma omp parallel for";
+    if (loop.level == "simd") pragma = "#pragma omp simd" + reductions(loop.body);
+    facts.loops.push_back({loop.variable, "for (int64_t " + loop.variable + " = ...)", pragma, ast_expr_text(loop.lower),
+                           ast_expr_text(loop.upper), loop.step, loop.level});
+    threads_ += loop.level == "thread" ? 1 : 0;
+    print(loop.body);
+    threads_ -= loop.level == "thread" ? 1 : 0;
+  }
+
+  /// Clauses for the one-element registers that the leaves directly below accumulate in.
+  std::string reductions(const AstNodePtr& node) const {
+    if (const auto* block = std::get_if<AstBlock>(&node->node)) {
+      std::string text;
+      for (const AstNodePtr& child : block->children) text += reductions(child);
+      return text;
+    }
+    const auto* leaf = std::get_if<AstLeaf>(&node->node);
+    if (leaf == nullptr) return "";
+    const AstStatement& statement = ast_.statements.at(leaf->statement);
+    for (const Array& array : ast_.arrays)
+      if (array.name == statement.write_array && array.space == "register" && array.elements() == 1 && statement.kind == "compute")
+        return clause(program_.statement(statement.statement).combine, array.name);
+    return "";
+  }
+
+  void print_leaf(const AstLeaf& leaf) {
     PrintFacts::Leaf printed;
-    printed.statement = leaf->statement;
-    for (const AstExprPtr& e : leaf->write) printed.subscripts.push_back(ast_expr_text(e));
-    for (const auto& read : leaf->reads)
+    printed.statement = leaf.statement;
+    for (const AstExprPtr& e : leaf.write) printed.subscripts.push_back(ast_expr_text(e));
+    for (const auto& read : leaf.reads)
       for (const AstExprPtr& e : read) printed.subscripts.push_back(ast_expr_text(e));
-    for (const AstExprPtr& e : leaf->extents) printed.extents.push_back(ast_expr_text(e));
-    const auto found = ast.statements.find(leaf->statement);
-    if (found != ast.statements.end())
+    for (const AstExprPtr& e : leaf.extents) printed.extents.push_back(ast_expr_text(e));
+    const auto found = ast_.statements.find(leaf.statement);
+    if (found != ast_.statements.end())
       for (const AstStatement::BoxDigit& digit : found->second.box) printed.points *= digit.radix;
     facts.leaves.push_back(printed);
   }
-}
+
+  const Program& program_;
+  const Ast& ast_;
+  int threads_ = 0;
+};
 
 }  // namespace
 
-PrintFacts faithful_facts(const Ast& ast) {
-  PrintFacts facts;
-  collect(ast.root, ast, facts);
+PrintFacts faithful_facts(const Program& program, const Ast& ast) {
+  FaithfulPrinter printer(program, ast);
+  printer.print(ast.root);
   for (const Array& array : ast.arrays)
-    facts.buffers.push_back({array.name, array.space, array.elements() * size_bytes(array.element)});
-  return facts;
+    printer.facts.buffers.push_back({array.name, array.space, array.elements() * size_bytes(array.element)});
+  return printer.facts;
 }
 
 void print(const Certificate& certificate) {

@@ -184,11 +184,11 @@ inline Machine machine() {
 }
 
 /// What a faithful printer would report.
-PrintFacts faithful_facts(const Ast& ast);
+PrintFacts faithful_facts(const Program& program, const Ast& ast);
 
 inline Certificate check(const Program& program, const std::vector<Ast>& kernels) {
   std::vector<PrintFacts> facts;
-  for (const Ast& ast : kernels) facts.push_back(faithful_facts(ast));
+  for (const Ast& ast : kernels) facts.push_back(faithful_facts(program, ast));
   return verify(program, kernels, facts, machine(), "test");
 }
 

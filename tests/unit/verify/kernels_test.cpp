@@ -100,7 +100,7 @@ TEST_F(KernelTest, GemmReductionParallel) {
 }
 
 TEST_F(KernelTest, GemmReductionInSimdLanes) {
-  expect_refuted(check(plain_gemm(ctx_), {plain_gemm_ast("k", "serial", "simd")}), "races", "two iterations of loop k");
+  expect_refuted(check(plain_gemm(ctx_), {plain_gemm_ast("k", "serial", "simd")}), "text", "the pragma of loop k");
 }
 
 TEST_F(KernelTest, GemmInTwoKernels) {
@@ -112,14 +112,34 @@ TEST_F(KernelTest, GemmInTwoKernels) {
   expect_refuted(check(plain_gemm(ctx_), {first}), "coverage", "an instance of C never runs");
 }
 
-TEST_F(KernelTest, NestedParallelLoops) {
-  const AstNodePtr init = loop("i", "0", "M - 1", loop("j", "0", "N - 1", leaf("C_init", {"i", "j"}, {"i", "j"}, {}), "thread"), "thread");
-  const AstNodePtr update = loop("i", "0", "M - 1", loop("j", "0", "N - 1", loop("k", "0", "K - 1",
-                                 leaf("C", {"i", "j", "k"}, {"i", "j"}, {{"i", "k"}, {"k", "j"}}))));
-  const Certificate certificate = check(plain_gemm(ctx_), {kernel("gemm", {}, kPlainGemm, block({init, update}))});
-  bool found = false;
-  for (const Obligation& o : certificate.obligations) found = found || (o.name == "capacity" && o.verdict == Verdict::refuted);
-  EXPECT_TRUE(found);
+class NestedLoopsTest : public KernelTest {
+ protected:
+  NestedLoopsTest() {
+    const AstNodePtr init = loop("i", "0", "M - 1", loop("j", "0", "N - 1", leaf("C_init", {"i", "j"}, {"i", "j"}, {}), "thread"), "thread");
+    const AstNodePtr update = loop("i", "0", "M - 1", loop("j", "0", "N - 1", loop("k", "0", "K - 1",
+                                   leaf("C", {"i", "j", "k"}, {"i", "j"}, {{"i", "k"}, {"k", "j"}}))));
+    ast_ = kernel("gemm", {}, kPlainGemm, block({init, update}));
+    facts_ = faithful_facts(program_, ast_);
+  }
+  Certificate prove() { return verify(program_, {ast_}, {facts_}, machine(), "test"); }
+
+  Program program_ = plain_gemm(ctx_);
+  Ast ast_;
+  PrintFacts facts_;
+};
+
+TEST_F(NestedLoopsTest, OuterTeamOnly) { expect_proved(prove()); }
+
+TEST_F(NestedLoopsTest, TeamInEveryThread) {
+  facts_.loops[1].pragma = "#pragma omp parallel for";
+  expect_refuted(prove(), "text", "the pragma of loop j");
+}
+
+TEST_F(NestedLoopsTest, Collapsed) {
+  facts_.loops[0].pragma = "#pragma omp parallel for schedule(static) collapse(2)";
+  expect_proved(prove());
+  facts_.loops[0].pragma = "#pragma omp parallel for schedule(static) collapse(3)";
+  expect_refuted(prove(), "text", "the pragma of loop i");
 }
 
 // ---- softmax: running maximum and sum in registers, simd reductions
@@ -128,6 +148,19 @@ TEST_F(KernelTest, SoftmaxIsProved) {
   const Certificate certificate = check(SoftmaxKernel::program(ctx_), {SoftmaxKernel{}.ast()});
   expect_proved(certificate);
   EXPECT_EQ(certificate.numerics, (std::vector<std::string>{"reassociate: m", "reassociate: l"}));
+}
+
+TEST_F(KernelTest, SoftmaxPrintedWithoutReductions) {
+  const Program program = SoftmaxKernel::program(ctx_);
+  const Ast ast = SoftmaxKernel{}.ast();
+  PrintFacts facts = faithful_facts(program, ast);
+  EXPECT_NE(facts.loops[1].pragma.find("reduction(tileopt_max"), std::string::npos);
+  facts.loops[1].pragma = "";
+  expect_proved(verify(program, {ast}, {facts}, machine(), "test"));
+  facts.loops[1].pragma = "#pragma omp simd";
+  expect_refuted(verify(program, {ast}, {facts}, machine(), "test"), "text", "the pragma of loop j");
+  facts.loops[1].pragma = "#pragma omp simd reduction(+ : m_reg)";
+  expect_refuted(verify(program, {ast}, {facts}, machine(), "test"), "text", "the pragma of loop j");
 }
 
 TEST_F(KernelTest, SoftmaxSumBeforeTheMaximumIsKnown) {

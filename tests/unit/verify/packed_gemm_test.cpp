@@ -23,7 +23,12 @@ TEST_F(PackedGemmTest, IsProvedWithParallelTiles) {
   rows.ic_level = "thread";
   columns.jc_level = "thread";
   expect_proved(prove(rows));
-  expect_proved(prove(columns));
+  expect_refuted(prove(columns), "races", "workspace array B_packed is allocated inside parallel loop jc");
+  Ast private_panels = columns.ast();
+  private_panels.arrays[1].space = "stack";
+  Machine large = machine();
+  large.spaces[1].capacity = 1 << 24;
+  expect_proved(verify(program_, {private_panels}, {faithful_facts(program_, private_panels)}, large, "test"));
 }
 
 TEST_F(PackedGemmTest, CopyDropped) {
@@ -155,7 +160,9 @@ TEST_F(PackedGemmTest, BufferSharedByThreads) {
 TEST_F(PackedGemmTest, ReductionLoopParallel) {
   PackedGemm gemm;
   gemm.kc_level = "thread";
-  expect_refuted(prove(gemm), "races", "two iterations of loop kc");
+  Ast ast = gemm.ast();
+  ast.arrays[1].space = "stack";
+  expect_refuted(check(program_, {ast}), "races", "two iterations of loop kc");
 }
 
 TEST_F(PackedGemmTest, StackTooSmall) {
@@ -199,7 +206,7 @@ class PrintedGemmTest : public PackedGemmTest {
   Certificate prove_printed() { return verify(program_, {ast_}, {facts_}, machine(), "test"); }
 
   Ast ast_ = PackedGemm{}.ast();
-  PrintFacts facts_ = faithful_facts(ast_);
+  PrintFacts facts_ = faithful_facts(program_, ast_);
 };
 
 TEST_F(PrintedGemmTest, BoundAltered) {
@@ -215,6 +222,11 @@ TEST_F(PrintedGemmTest, ConditionDropped) {
 
 TEST_F(PrintedGemmTest, PragmaAdded) {
   facts_.loops[1].pragma = "#pragma omp parallel for";
+  expect_refuted(prove_printed(), "text", "the pragma of loop kc");
+}
+
+TEST_F(PrintedGemmTest, LanesAdded) {
+  facts_.loops[1].pragma = "#pragma omp simd";
   expect_refuted(prove_printed(), "text", "the pragma of loop kc");
 }
 
