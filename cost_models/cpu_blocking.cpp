@@ -76,7 +76,9 @@ double cache_bytes(const Machine& machine, int level) {
 }
 
 long choose_reduction_block(const Machine& machine, int element_bytes, long lanes, double extent, double fixed) {
-  const double panel = cache_bytes(machine, 1) / 2 / double(element_bytes * lanes) / std::max(fixed, 1.0);
+  // With other summation loops inside, a step is long enough to hide loads from L2, and passes over the result cost more.
+  const double share = fixed > 1 ? 1.25 : 0.5;
+  const double panel = share * cache_bytes(machine, 1) / double(element_bytes * lanes) / std::max(fixed, 1.0);
   const double target = std::clamp(panel, 256 / std::max(fixed, 1.0), 512.0);
   const long block = std::max(16L, static_cast<long>(target) / 16 * 16);
   return extent < block ? balance_block(extent, block, 1, 1) : block;

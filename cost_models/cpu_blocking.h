@@ -24,8 +24,8 @@ RegisterTile choose_register_tile(const Machine& machine, int element_bytes, dou
 /// Capacity in bytes of cache level 1, 2, 3 of `machine`; where a level is missing, of the next nearer one.
 double cache_bytes(const Machine& machine, int level);
 
-/// Elements of the reduction that one block holds: a micro-panel of `lanes` right elements stays within half of L1.
-/// `fixed` elements of the other reduction loops belong to every step.
+/// Elements of the reduction that one block holds: a micro-panel of `lanes` right elements stays within half of L1, or close
+/// to L1 where `fixed` > 1 elements of other reduction loops belong to every step.
 long choose_reduction_block(const Machine& machine, int element_bytes, long lanes, double extent, double fixed);
 
 /// Multiple of `step` below `most` that cuts `extent` into equal blocks, their number a multiple of `share` where that costs little.
