@@ -1,6 +1,7 @@
 #include "backends/openmp/kernel_printer.h"
 
 #include <algorithm>
+#include <cctype>
 
 #include "backends/openmp/check_ast.h"
 #include "backends/openmp/refusal.h"
@@ -13,26 +14,14 @@ namespace {
 constexpr double default_stack_bytes = 1 << 20;
 constexpr long max_hinted_unroll = 64;
 
-void collect_tree_names(const AstNodePtr& node, std::set<std::string>& names) {
-  for (const AstNodePtr& child : flat_children(node)) {
-    if (const auto* loop = std::get_if<AstFor>(&child->node)) {
-      collect_names(loop->lower, names);
-      collect_names(loop->upper, names);
-      collect_tree_names(loop->body, names);
-    } else if (const auto* branch = std::get_if<AstIf>(&child->node)) {
-      collect_names(branch->condition, names);
-      collect_tree_names(branch->then_body, names);
-      if (branch->else_body != nullptr) collect_tree_names(branch->else_body, names);
-    } else if (const auto* allocate = std::get_if<AstAllocate>(&child->node)) {
-      collect_tree_names(allocate->body, names);
-    } else if (const auto* leaf = std::get_if<AstLeaf>(&child->node)) {
-      for (const AstExprPtr& expr : leaf->write) collect_names(expr, names);
-      for (const AstExprPtr& expr : leaf->indices) collect_names(expr, names);
-      for (const AstExprPtr& expr : leaf->extents) collect_names(expr, names);
-      for (const auto& read : leaf->reads)
-        for (const AstExprPtr& expr : read) collect_names(expr, names);
-    }
+/// Whether `identifier` stands in C text as a whole word.
+bool mentions(const std::string& text, const std::string& identifier) {
+  const auto is_word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; };
+  for (std::size_t at = text.find(identifier); at != std::string::npos; at = text.find(identifier, at + 1)) {
+    const std::size_t end = at + identifier.size();
+    if ((at == 0 || !is_word(text[at - 1])) && (end == text.size() || !is_word(text[end]))) return true;
   }
+  return false;
 }
 
 bool accumulates_in(ElementType type) { return type == ElementType::f32 || type == ElementType::f64 || is_integer(type); }
@@ -50,29 +39,28 @@ PrintedKernel KernelPrinter::print(int position) {
     arrays.insert(statement.write_array);
     arrays.insert(statement.read_arrays.begin(), statement.read_arrays.end());
   }
+  const auto for_each_tensor = [&](const auto& visit) {
+    for (const std::vector<TensorArgument>* list : {&signature_.arguments, &signature_.locals})
+      for (const TensorArgument& argument : *list)
+        if (arrays.count(argument.tensor) != 0) visit(argument);
+  };
+  for_each_tensor([&](const TensorArgument& argument) { storage_.add_tensor(argument); });
+  print_node(ast_.root);
+
   PrintedKernel result;
   std::vector<std::string> parameters;
-  const auto add_tensor = [&](const TensorArgument& argument) {
-    if (arrays.count(argument.tensor) == 0) return;
-    storage_.add_tensor(argument);
+  for_each_tensor([&](const TensorArgument& argument) {
+    if (!mentions(out_.text(), argument.name)) return;
     result.call.tensors.push_back(argument.tensor);
     const bool constant = argument.role == TensorRole::in;
     const std::string type = (constant ? "const " : "") + storage_type_c(argument.element);
     parameters.push_back(argument.by_value ? type + " " + argument.name : type + "* restrict " + argument.name);
-  };
-  for (const TensorArgument& argument : signature_.arguments) add_tensor(argument);
-  for (const TensorArgument& local : signature_.locals) add_tensor(local);
-
-  print_node(ast_.root);
-
-  std::set<std::string> used;
-  collect_tree_names(ast_.root, used);
-  storage_.collect_sizes(used);
-  const std::vector<std::string> strides = storage_.stride_definitions();
-  storage_.collect_sizes(used);
+  });
+  std::string strides;
+  for (const std::string& line : storage_.stride_definitions()) strides += "  " + line + "\n";
   std::vector<std::string> sizes;
   for (const std::string& size : signature_.sizes) {
-    if (used.count(size) == 0) continue;
+    if (!mentions(out_.text() + strides, names_.value(size))) continue;
     result.call.sizes.push_back(size);
     sizes.push_back("const int64_t " + names_.value(size));
   }
@@ -81,8 +69,7 @@ PrintedKernel KernelPrinter::print(int position) {
   result.call.function = "tileopt_kernel_" + std::to_string(position) + "_" + ast_.kernel;
   result.call.workspace_bytes = workspace_bytes_;
   result.text = "static __attribute__((noinline)) void " + result.call.function + "(" + (sizes.empty() ? "void" : join(sizes, ", ")) + ") {\n";
-  for (const std::string& line : strides) result.text += "  " + line + "\n";
-  result.text += out_.text() + "}\n";
+  result.text += strides + out_.text() + "}\n";
   result.facts = std::move(facts_);
   return result;
 }

@@ -105,9 +105,4 @@ std::vector<std::string> StorageTable::stride_definitions() {
   return lines;
 }
 
-void StorageTable::collect_sizes(std::set<std::string>& sizes) const {
-  for (const Stride& stride : strides_)
-    if (used_strides_.count(stride.key) != 0) collect_names(stride.value, sizes);
-}
-
 }  // namespace tileopt

@@ -52,8 +52,6 @@ class StorageTable {
 
   /// Definitions of the stride variables that were used, one C line each.
   std::vector<std::string> stride_definitions();
-  /// Sizes that the used strides are made of.
-  void collect_sizes(std::set<std::string>& sizes) const;
 
  private:
   AstExprPtr stride_variable(const TensorArgument& argument, std::size_t dimension, const AstExprPtr& value);

@@ -1,6 +1,7 @@
 #include "backends/openmp/vector_leaf.h"
 
 #include <algorithm>
+#include <set>
 
 #include "backends/c_common/scalar_c.h"
 #include "backends/openmp/leaf_printer.h"
@@ -68,8 +69,12 @@ void VectorLeaf::print_pointers() {
               storage_.offset_c(*operand.storage, operand.corner) + ");");
     return name;
   };
+  std::set<std::size_t> used;
+  walk_expr(leaf_.body, [&](const Expr& e) {
+    if (const auto* read = std::get_if<Read>(&e.node)) used.insert(read->access);
+  });
   pointers_.push_back(pointer(leaf_.write, true));
-  for (const LeafOperand& read : leaf_.reads) pointers_.push_back(pointer(read, false));
+  for (std::size_t r = 0; r < leaf_.reads.size(); ++r) pointers_.push_back(used.count(r) != 0 ? pointer(leaf_.reads[r], false) : "");
 }
 
 bool VectorLeaf::declares() const { return !leaf_.reads.empty() || !lines_up(leaf_.write, lanes_); }
