@@ -64,7 +64,7 @@ class PlanDice {
 
   /// A band over `digit` at a random depth of `tree`: below a band, or into all branches of a sequence.
   Tree sink(const std::string& digit, const Tree& tree) {
-    if (tree.kind() == Tree::Kind::band && chance(45)) return Tree::band(tree.dim(), sink(digit, tree.child()));
+    if (tree.kind() == Tree::Kind::band && chance(35)) return Tree::band(tree.dim(), sink(digit, tree.child()));
     if (tree.kind() == Tree::Kind::sequence && chance(25)) {
       std::vector<Tree::Branch> branches;
       for (const Tree::Branch& branch : tree.branches()) branches.push_back({branch.statements, sink(digit, branch.tree)});
@@ -74,7 +74,7 @@ class PlanDice {
   }
 
   void roll_levels(KernelPlan& plan) {
-    if (plan.tree.kind() == Tree::Kind::band && machine_.find_level("thread") != nullptr && chance(12)) set_level(plan, plan.tree.dim(), "thread");
+    if (plan.tree.kind() == Tree::Kind::band && machine_.find_level("thread") != nullptr && chance(10)) set_level(plan, plan.tree.dim(), "thread");
     for (auto& [member, digits] : plan.digits) {
       Digit& last = digits.back();
       if (digits.size() < 2 || last.radix > 8) continue;

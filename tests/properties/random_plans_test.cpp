@@ -55,7 +55,7 @@ class OneRandomPlan : public ::testing::Test {
     const Module& module = std::get<Outcome>(outcome).module;
     const std::string unproved = unproved_text(module.certificate);
     if (!unproved.empty()) {
-      std::cout << "seed " << seed << " not proved: " << unproved << "\n";
+      std::cout << "seed " << seed << " not proved: " << unproved << "\n" << (alone_ ? text + plan_text : "") << "\n";
       return "verify";
     }
     const CompiledKernel kernel = CompiledKernel::compile(*program, module.text, machine_, {"", {"-O1"}});
@@ -73,6 +73,7 @@ class OneRandomPlan : public ::testing::Test {
     }
   }
 
+  bool alone_ = false;  // then say more
   const Machine machine_ = find_machine("host");
 };
 
@@ -100,6 +101,7 @@ TEST_P(RandomPlans, RunAndAgreeOrAreRefused) {
 TEST_F(OneRandomPlan, OneSeed) {
   const char* seed = std::getenv("TILEOPT_SEED");
   if (seed == nullptr) GTEST_SKIP() << "TILEOPT_SEED names no seed";
+  alone_ = true;
   const std::string refusal = run_one(std::stoull(seed));
   std::cout << (refusal.empty() ? "ran" : refusal) << "\n";
   EXPECT_FALSE(HasFailure());

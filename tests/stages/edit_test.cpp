@@ -6,6 +6,7 @@
 #include <iostream>
 #include <random>
 #include <regex>
+#include <set>
 
 #include "cost_models/machines.h"
 #include "driver/check_kernel.h"
@@ -27,8 +28,9 @@ class Editor {
 
   bool edit(const std::string& stage, Document& decisions, std::string* what) {
     if (stage == "30-digits") {
-      switch (below(3)) {
-        case 0: return edit_radix(decisions["digits"], what);
+      switch (below(4)) {
+        case 0: return split_digit(decisions, what);
+        case 3: return edit_radix(decisions["digits"], what);
         case 1: return edit_order(decisions, what);
         default: return edit_level(decisions["digits"], what);
       }
@@ -57,6 +59,22 @@ class Editor {
     const std::vector<long> choices = {old * 2, std::max(1L, old / 2), old + 1, std::max(1L, old - 1), 1, 3, 64};
     digit["radix"] = choices[below(choices.size())];
     *what = "radix of " + digit["name"].get<std::string>() + " from " + std::to_string(old) + " to " + digit["radix"].dump();
+    return true;
+  }
+
+  // A further digit below the outermost one of a member.
+  bool split_digit(Document& decisions, std::string* what) {
+    auto member = decisions["digits"].begin();
+    std::advance(member, static_cast<long>(below(decisions["digits"].size())));
+    const std::string outer = member.value()[0]["name"];
+    const std::string tree = decisions["tree"];
+    const std::string split = std::regex_replace(tree, std::regex("\\b" + outer + "\\b"), outer + " > added");
+    if (split == tree) return false;
+    const std::vector<long> radices = {4, 16, 50, 128};
+    const long radix = radices[below(radices.size())];
+    decisions["tree"] = split;
+    member.value().insert(member.value().begin() + 1, Document{{"name", "added"}, {"radix", radix}, {"level", "serial"}});
+    *what = "digit of radix " + std::to_string(radix) + " below " + outer;
     return true;
   }
 
@@ -185,14 +203,15 @@ TEST_P(EditedDumpTest, IsProvedAndRightOrRefusedWithAReason) {
   ASSERT_TRUE(std::holds_alternative<Outcome>(outcome)) << to_string(std::get<Infeasible>(outcome));
   const Plan& plan = std::get<Outcome>(outcome).module.plan;
 
+  std::set<std::string> seen;
   int done = 0, honoured = 0, changed = 0;
-  for (std::uint64_t seed = 0; done < edits && seed < 20 * edits; ++seed) {
+  for (std::uint64_t seed = 0; done < edits && seed < 30 * edits; ++seed) {
     const KernelPlan& kernel = plan.kernels[seed % plan.kernels.size()];
     const std::string stage = std::vector<std::string>{"30-digits", "40-fitted", "50-promoted", "30-digits"}[seed / plan.kernels.size() % 4];
     const std::string dump = (folder_ / "D" / kernel.name / (stage + ".yaml")).string();
     StageDump edited = StageDump::read(read_file(dump), dump);
     std::string what, source;
-    if (!Editor(seed).edit(stage, edited.decisions, &what) || edited.write() == read_file(dump)) continue;
+    if (!Editor(seed).edit(stage, edited.decisions, &what) || !seen.insert(what).second || edited.write() == read_file(dump)) continue;
     ++done;
     const std::string path = (folder_ / "edited.yaml").string();
     write_file(path, edited.write());
