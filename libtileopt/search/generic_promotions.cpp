@@ -219,7 +219,9 @@ class PromotionFinder {
       std::vector<std::string> steps = steps_.at(use.statement);
       const std::size_t whole = steps.size();
       while (!steps.empty() && (steps.back()[0] == '#' || !moves(use, steps.back()))) steps.pop_back();
-      if (steps.empty() || steps.size() == whole) continue;
+      // Without a loop that moves it, the element is one for the whole kernel.
+      const bool whole_kernel = steps.empty() && part_.statements == request_.kernel.statements();
+      if ((steps.empty() && !whole_kernel) || steps.size() == whole) continue;
       std::vector<TensorUse> inside;
       for (const TensorUse& other : uses) {
         if (starts_with(steps_.at(other.statement), steps)) inside.push_back(other);
@@ -236,8 +238,9 @@ class PromotionFinder {
     promotion.tensor = tensor.name;
     promotion.array = tensor.name + (elements == 1 ? "_value" : "_tile");
     while (request_.program().has_tensor(promotion.array)) promotion.array += "_";
-    promotion.after = scope.back();
+    promotion.after = scope.empty() ? "" : scope.back();
     for (const TensorUse& use : uses) {
+      if (scope.empty()) break;
       if (!contains(promotion.statements, use.statement)) promotion.statements.push_back(use.statement);
     }
     promotion.space = elements == 1 ? "register" : "stack";
@@ -246,7 +249,7 @@ class PromotionFinder {
     for (std::size_t d = 0; d < rank && elements > 1; ++d) {
       promotion.layout.push_back({static_cast<int>(d), names_.unique(promotion.array + "_" + std::to_string(d)), 0});
     }
-    part_.reasons.push_back("kernel " + request_.kernel.name() + ": " + tensor.name + " kept in " + promotion.space + " below " + promotion.after +
+    part_.reasons.push_back("kernel " + request_.kernel.name() + ": " + tensor.name + " kept in " + promotion.space + (scope.empty() ? "" : " below " + promotion.after) +
                             "; to change: promote(" + tensor.name + ", ...)");
     found_.emplace_back(scope.size(), std::move(promotion));
   }

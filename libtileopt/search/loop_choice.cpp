@@ -272,7 +272,8 @@ std::vector<ChainChoice> rank_choices(const PlanRequest& request, const Chain& c
     if (const auto staged = staged_choice(request, chain, views, base, nest)) choices.push_back(*staged);
   }
   const auto widest = std::max_element(chain.groups.begin(), chain.groups.end(), [](const auto& a, const auto& b) { return a.size() <= b.size(); });
-  if (widest->size() >= 2) {
+  // Above further loops the model does not see what the tiles would hold.
+  if (at_leaves && widest->size() >= 2) {
     std::vector<ChainChoice> tiled;
     search_tiles(nest, *widest, base, !lanes.empty(), request.machine, tiled);
     std::stable_sort(tiled.begin(), tiled.end(), [](const ChainChoice& a, const ChainChoice& b) { return a.seconds < b.seconds; });
@@ -286,7 +287,10 @@ std::vector<ChainChoice> rank_choices(const PlanRequest& request, const Chain& c
     together.distribute = false;
     choices.push_back(together);
   }
-  choices.push_back(plain);
+  if (plain.order != base.order || base.distribute) {
+    plain.seconds = nest.estimate(plain, false, request.machine).seconds;
+    choices.push_back(plain);
+  }
   return choices;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <numeric>
 
 #include "search/generic_promotions.h"
 #include "search/loop_choice.h"
@@ -11,6 +12,7 @@
 namespace tileopt {
 namespace {
 
+constexpr double kThreadEfficiency = 0.8;
 constexpr long kThreadChunk = 4096;  ///< iterations of a single loop that one thread takes at a time
 
 /// isl's schedule must promise this much: it tends to pull apart what the source keeps together.
@@ -39,6 +41,8 @@ class GenericPlanner {
   /// Predicted for the choices of this rank, over all chains that end in statements.
   double seconds(std::size_t rank) const;
   bool tiles(std::size_t rank) const;
+  /// Some loop of the choices of this rank can be spread over the threads.
+  bool has_threads(std::size_t rank) const;
   PlanPart build(const Ambition& ambition, NameTable& names) const;
 
  private:
@@ -62,6 +66,7 @@ class GenericPlanner {
   Tree walk(const Tree& tree, const std::vector<std::string>& statements, bool threads_wanted, std::size_t& next, State& state) const;
   Tree leaves(const Tree& below, const std::vector<std::string>& inner) const;
   void cut(const std::string& member, long tile, State& state) const;
+  std::string thread_member(const ChainChoice& choice, const Chain& chain) const;
   bool place_threads(const ChainChoice& choice, const Chain& chain, State& state) const;
   bool may_be_free(const ChainChoice& choice, const Chain& chain) const;
   void place_lanes(const std::string& member, const std::vector<std::string>& statements, State& state) const;
@@ -126,25 +131,45 @@ void GenericPlanner::cut(const std::string& member, long tile, State& state) con
   }
 }
 
-/// The outermost loop of the chain that carries nothing and has work for all threads.
-bool GenericPlanner::place_threads(const ChainChoice& choice, const Chain& chain, State& state) const {
+/// The outermost loop of the chain that carries nothing and has work for all threads, or "".
+std::string GenericPlanner::thread_member(const ChainChoice& choice, const Chain& chain) const {
   for (const std::string& member : choice.order) {
-    std::vector<Digit>& digits = state.table.at(member);
+    const auto group = std::find_if(chain.groups.begin(), chain.groups.end(), [&](const auto& g) { return contains(g, member); });
+    const bool tiled = std::any_of(group->begin(), group->end(), [&](const std::string& m) { return choice.tiles.count(m) > 0; });
+    bool free = true;
+    for (const std::string& other : *group) {
+      // A tile runs several iterations of the members before it, so those may carry nothing either.
+      const bool relevant = other == member || (tiled && std::find(group->begin(), group->end(), other) < std::find(group->begin(), group->end(), member));
+      const auto flag = proposal_.coincident.find(other);
+      if (relevant && (flag == proposal_.coincident.end() || !flag->second)) free = false;
+    }
     const auto tile = choice.tiles.find(member);
     const double work = trips(member, chain.statements) / (tile == choice.tiles.end() ? 1.0 : double(tile->second));
-    const bool free = proposal_.coincident.count(member) && proposal_.coincident.at(member);
-    if (!free || work < 2.0 * request_.threads) continue;
-    if (chain.members.size() == 1 && chain.ends_in_leaf && digits.size() == 1 && state.ambition.lanes) {
-      // A single loop is cut, so that threads and lanes both get a part.
-      if (work < double(kThreadChunk) * request_.threads) continue;
-      const std::string level = level_of_kind(request_.machine, LevelKind::sequential);
-      digits = {{state.digits.unique(digit_name(state.renamed.at(member), 'b')), 0, level}, {digits[0].name, kThreadChunk, level}};
-    }
-    digits[0].level = level_of_kind(request_.machine, LevelKind::independent);
-    state.part.reasons.push_back(reason("threads over " + member + "; to change: parallel(...)"));
-    return true;
+    // A single loop is shared in chunks that keep its lanes busy.
+    const double least = chain.members.size() == 1 && chain.ends_in_leaf ? double(kThreadChunk) : 2.0;
+    if (free && work >= least * request_.threads) return member;
   }
-  return false;
+  return "";
+}
+
+bool GenericPlanner::has_threads(std::size_t rank) const {
+  return request_.threads > 1 && std::any_of(chains_.begin(), chains_.end(), [&](const RankedChain& ranked) {
+    return !thread_member(ranked.choice(rank), ranked.chain).empty();
+  });
+}
+
+bool GenericPlanner::place_threads(const ChainChoice& choice, const Chain& chain, State& state) const {
+  const std::string member = thread_member(choice, chain);
+  if (member.empty()) return false;
+  std::vector<Digit>& digits = state.table.at(member);
+  if (chain.members.size() == 1 && chain.ends_in_leaf && digits.size() == 1 && state.ambition.lanes) {
+    // A single loop is cut, so that threads and lanes both get a part.
+    const std::string level = level_of_kind(request_.machine, LevelKind::sequential);
+    digits = {{state.digits.unique(digit_name(state.renamed.at(member), 'b')), 0, level}, {digits[0].name, kThreadChunk, level}};
+  }
+  digits[0].level = level_of_kind(request_.machine, LevelKind::independent);
+  state.part.reasons.push_back(reason("threads over " + member + "; to change: parallel(...)"));
+  return true;
 }
 
 /// The innermost loop carries nothing, or only what a reduction allows, or what moving it below the sequence may take away.
@@ -261,13 +286,26 @@ PlanPart GenericPlanner::build(const Ambition& ambition, NameTable& names) const
 std::vector<PartOption> plan_generic(const PlanRequest& request, const ScheduleProposal& proposal) {
   const auto planner = std::make_shared<GenericPlanner>(request, proposal);
   std::vector<PartOption> options;
+  const auto seconds = [&](std::size_t rank) {
+    return planner->seconds(rank) / (planner->has_threads(rank) ? kThreadEfficiency * request.threads : 1.0);
+  };
   const auto add = [&](const Ambition& ambition) {
     std::string label = planner->tiles(ambition.choice) ? "tiled loops" : "plain loops";
     if (!ambition.lanes) label += " without lanes";
     if (!ambition.promote) label += " without promotion";
-    options.push_back({label, planner->seconds(ambition.choice), [planner, ambition](NameTable& names) { return planner->build(ambition, names); }});
+    options.push_back({label, seconds(ambition.choice), [planner, ambition](NameTable& names) { return planner->build(ambition, names); }});
   };
-  for (std::size_t rank = 0; rank < planner->choices(); ++rank) {
+  std::vector<std::size_t> ranks(planner->choices());
+  std::iota(ranks.begin(), ranks.end(), std::size_t{0});
+  double threaded = 0;
+  for (const std::size_t rank : ranks) {
+    if (planner->has_threads(rank) && seconds(rank) > 0 && (threaded == 0 || seconds(rank) < threaded)) threaded = seconds(rank);
+  }
+  // What all threads share may beat a better nest on one; otherwise choices stay as ranked.
+  std::stable_partition(ranks.begin(), ranks.end(), [&](std::size_t rank) {
+    return threaded == 0 || planner->has_threads(rank) || (seconds(rank) > 0 && seconds(rank) <= threaded);
+  });
+  for (const std::size_t rank : ranks) {
     add({rank, true, true, true});
     add({rank, true, true, false});
     add({rank, false, true, true});

@@ -85,6 +85,36 @@ def f(A: f32[M, N], s: inout[f32[N]]):
   EXPECT_EQ(path_dims(kernel.tree, "s").back().substr(0, 1), "j") << kernel.tree.write();
 }
 
+TEST(Loops, ADotProductSumsInARegisterForTheWholeKernel) {
+  const PlanCase dot(R"(
+def dot(x: f32[N], y: f32[N], s: inout[f32[1]]):
+    for i in range(N):
+        s[0] += x[i] * y[i]
+)");
+  const KernelPlan kernel = dot.kernel();
+  ASSERT_NE(find_promotion(kernel, "s"), nullptr);
+  EXPECT_EQ(find_promotion(kernel, "s")->after, "");
+  EXPECT_EQ(kernel.find_digit("i")->level, "simd");
+}
+
+TEST(Loops, ThreadsNeverCrossATiledRecurrence) {
+  ResolveOptions options;
+  options.threads = 4;
+  const KernelPlan kernel = PlanCase(R"(
+def lu(A: inout[f64[N, N]]):
+    for k in range(N):
+        for i in range(k + 1, N):
+            A[i, k] = A[i, k] / A[k, k]
+            for j in range(k + 1, N):
+                A[i, j] = A[i, j] - A[i, k] * A[k, j]
+)").kernel("", "x86-64-v3", options);
+  int threads = 0;
+  for (const auto& [member, digits] : kernel.digits) {
+    for (const Digit& digit : digits) threads += digit.level == "thread";
+  }
+  EXPECT_EQ(threads, 1) << kernel.tree.write();
+}
+
 TEST(Loops, StrictSumsAreNotReordered) {
   const KernelPlan kernel = PlanCase(R"(
 @numerics(reassociate=False)
