@@ -49,8 +49,12 @@ class LeafCollector {
     TILEOPT_CHECK(found != statements_.end(), "isl made a leaf of unknown statement " + name);
     const LeafStatement& s = *found;
     const isl::pw_multi_aff instance = isl::manage(isl_pw_multi_aff_from_map(isl_map_reverse(schedule.copy())));  // { [time] -> leaf[dims] }
+    const isl::set times = schedule.range();
     const auto expression = [&](const isl::pw_aff& value) {
-      const isl::pw_aff here = isl::manage(isl_pw_aff_pullback_pw_multi_aff(value.copy(), instance.copy())).coalesce();
+      isl::pw_aff here = isl::manage(isl_pw_aff_pullback_pw_multi_aff(value.copy(), instance.copy())).coalesce();
+      // A copy of the leaf may lie where the access is never performed (the other branch of an affine choice).
+      here = here.intersect_domain(times);
+      if (here.domain().is_empty()) return ast_integer(0);
       const isl::ast_expr expr = isl::manage(isl_ast_build_expr_from_pw_aff(build, here.copy()));
       return convert_expr(expr);
     };
@@ -163,7 +167,10 @@ class LoopBuilder {
     const AstConverter converter(
         collector.leaves,
         [&](const std::string& statement, int depth) {
-          const std::string dim = path_dims(loops, statement).at(static_cast<std::size_t>(depth));
+          const std::vector<std::string> path = path_dims(loops, statement);
+          TILEOPT_CHECK(static_cast<std::size_t>(depth) < path.size(),
+                        "isl made a loop at depth " + std::to_string(depth) + " above " + statement + " in tree " + loops.write());
+          const std::string dim = path[static_cast<std::size_t>(depth)];
           return std::pair<std::string, std::string>(dim, promoted_.level(dim));
         },
         [&](AstLeaf leaf) -> AstNodePtr {
