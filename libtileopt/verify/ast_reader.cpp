@@ -72,10 +72,9 @@ class Walker {
  private:
   /// One loop or condition between the root and the current node.
   struct Scope {
-    const AstFor* loop = nullptr;
+    const AstFor* loop = nullptr;  ///< null: a condition
     std::size_t loop_id = 0;
-    AstExprPtr condition;
-    bool negated = false;
+    isl::set runs;  ///< { [v0..vk] : all loops and conditions up to this one hold }
   };
 
   [[noreturn]] void fail(const std::string& message) const {
@@ -206,7 +205,7 @@ class Walker {
     const std::size_t id = execution_.loops.size();
     execution_.loops.push_back(std::move(use));
     time_.push_back(TimeEntry{true, 0, execution_.loops[id].depth});
-    scopes_.push_back(Scope{&loop, id, nullptr, false});
+    scopes_.push_back(Scope{&loop, id, iterations(loop)});
     walk(loop.body, depth + 1);
     scopes_.pop_back();
     time_.pop_back();
@@ -214,9 +213,12 @@ class Walker {
 
   /// The two branches never run together; their positions only keep their loops apart.
   void branch(const AstIf& branch, int depth) {
-    scopes_.push_back(Scope{nullptr, 0, branch.condition, false});
+    const isl::set around = runs_so_far();
+    const isl::set taken = AstExprReader(around.space(), positions()).holds(branch.condition, around);
+    const isl::set rest = around.subtract(taken);
+    scopes_.push_back(Scope{nullptr, 0, rest.is_empty() ? around : around.intersect(taken).coalesce()});
     at_position(0, branch.then_body, depth);
-    scopes_.back().negated = true;
+    scopes_.back().runs = rest.coalesce();
     if (branch.else_body != nullptr) at_position(1, branch.else_body, depth);
     scopes_.pop_back();
   }
@@ -236,37 +238,38 @@ class Walker {
     fail("array " + name + " is used outside its lifetime, or unknown");
   }
 
-  /// Positions of the loop variables, in scope up to and including the scope before `end`.
-  std::map<std::string, unsigned> positions(std::size_t end) const {
+  /// Positions of the loop variables in scope.
+  std::map<std::string, unsigned> positions() const {
     std::map<std::string, unsigned> dims;
-    for (std::size_t i = 0; i < end; ++i)
-      if (scopes_[i].loop != nullptr) dims.emplace(scopes_[i].loop->variable, static_cast<unsigned>(dims.size()));
+    for (const Scope& scope : scopes_)
+      if (scope.loop != nullptr) dims.emplace(scope.loop->variable, static_cast<unsigned>(dims.size()));
     return dims;
   }
 
-  /// { L[v, b] : loops and conditions hold }
-  isl::set runs(const isl::space& space) const {
-    isl::set points = isl::set::universe(space).intersect_params(execution_.context);
-    unsigned depth = 0;
-    for (std::size_t i = 0; i < scopes_.size(); ++i) {
-      const AstExprReader reader(space, positions(i));
-      const Scope& scope = scopes_[i];
-      if (scope.loop == nullptr) {
-        const isl::set taken = reader.holds(scope.condition, points), rest = points.subtract(taken);
-        if (scope.negated) points = rest.coalesce();
-        else if (!rest.is_empty()) points = points.intersect(taken).coalesce();
-        continue;
-      }
-      const isl::pw_aff variable = reader.dim(depth++);
-      const isl::set above = reader.at_least(variable, scope.loop->lower, points);
-      const isl::set below = reader.at_most(variable, scope.loop->upper, points);
-      if (scope.loop->step > 1) {
-        const isl::pw_aff offset = variable.sub(reader.value(scope.loop->lower, points));
-        points = points.intersect(offset.mod(static_cast<long>(scope.loop->step)).eq_set(reader.constant(0)));
-      }
-      points = points.intersect(above).intersect(below);
+  isl::set runs_so_far() const {
+    if (!scopes_.empty()) return scopes_.back().runs;
+    isl_space* space = named_space(program_, "", 0).release();
+    return isl::set::universe(isl::manage(isl_space_reset_tuple_id(space, isl_dim_set))).intersect_params(execution_.context);
+  }
+
+  /// { [v0..vk] } with the loop's variable as the last dimension.
+  isl::set iterations(const AstFor& loop) const {
+    isl::set points = isl::manage(isl_set_add_dims(runs_so_far().release(), isl_dim_set, 1));
+    const AstExprReader reader(points.space(), positions());
+    const isl::pw_aff variable = reader.dim(static_cast<unsigned>(loop_count()));
+    const isl::set above = reader.at_least(variable, loop.lower, points);
+    const isl::set below = reader.at_most(variable, loop.upper, points);
+    if (loop.step > 1) {
+      const isl::pw_aff offset = variable.sub(reader.value(loop.lower, points));
+      points = points.intersect(offset.mod(static_cast<long>(loop.step)).eq_set(reader.constant(0)));
     }
-    return points.coalesce();
+    return points.intersect(above).intersect(below).coalesce();
+  }
+
+  /// { L[v, b] : loops and conditions hold }
+  isl::set runs(const Leaf& leaf) const {
+    isl_set* points = isl_set_add_dims(runs_so_far().release(), isl_dim_set, static_cast<unsigned>(leaf.box.size()));
+    return isl::manage(isl_set_set_tuple_name(points, leaf.key.c_str()));
   }
 
   /// corner + sum_d steps_d * b_d
@@ -328,7 +331,7 @@ class Walker {
       }
     for (const AstStatement::BoxDigit& digit : statement.box) leaf.box.push_back(digit.name);
     const isl::space space = named_space(program_, leaf.key, static_cast<unsigned>(leaf.loops.size() + leaf.box.size()));
-    const AstExprReader reader(space, positions(scopes_.size()));
+    const AstExprReader reader(space, positions());
     find_points(leaf, reader, space);
     if (leaf.is_copy()) copy_accesses(leaf, reader, space);
     else compute_accesses(leaf, reader, space);
@@ -337,7 +340,7 @@ class Walker {
   }
 
   void find_points(Leaf& leaf, const AstExprReader& reader, const isl::space& space) const {
-    isl::set box = runs(space);
+    isl::set box = runs(leaf);
     for (std::size_t d = 0; d < leaf.box.size(); ++d) {
       const long radix = leaf.statement->box[d].radix;
       if (radix < 1) fail("leaf " + leaf.label + " has a box digit of radix below 1");

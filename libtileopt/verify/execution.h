@@ -106,9 +106,13 @@ Execution read_execution(const Program& program, const std::vector<Ast>& kernels
 
 /// { L[..] -> R[..] : time(L) < time(R) } (or its complement), from the loops the two share and where they part.
 isl::map before(const Leaf& first, const Leaf& second);
-/// `before` by the number of loop values that the two share, most first: of two points of `first`, the one that shares more
-/// with a point of `second` is the later one.
-std::vector<isl::map> before_by_level(const Leaf& first, const Leaf& second);
+/// A part of `before`. Of two points (of any leaves) before one point of `second`, that of the higher level is the later one.
+struct BeforePart {
+  std::size_t level = 0;
+  isl::map pairs;
+};
+/// `before` in parts, highest level first.
+std::vector<BeforePart> before_by_level(const Leaf& first, const Leaf& second);
 isl::map not_before(const Leaf& first, const Leaf& second);
 
 /// { L[v, b] -> L[v, b'] : b != b' }: two points of one run of the leaf.

@@ -1,5 +1,7 @@
 #include "verify/last_writers.h"
 
+#include <set>
+
 namespace tileopt::proof {
 
 isl::map same_element(const isl::map& first, const isl::map& second) {
@@ -8,27 +10,11 @@ isl::map same_element(const isl::map& first, const isl::map& second) {
 
 namespace {
 
-/// { R[..] -> W[..] } the last points of one source before each point of the sink.
+/// { R[..] -> W[..] } the last points of one source before each point of the sink, at one level.
 struct Candidate {
   const Leaf* leaf = nullptr;
   isl::map last;
 };
-
-/// The loops of one leaf, outermost first, are its order in time, so the last point is the lexicographically largest. Taking
-/// the shared loops one by one keeps every maximisation convex.
-isl::map last_of(const TimedAccess& sink, const TimedAccess& source) {
-  const isl::map same = same_element(sink.element, source.element);
-  isl::map last = isl::map::empty(same.space());
-  isl::set open = sink.element.domain();
-  for (const isl::map& level : before_by_level(*source.leaf, *sink.leaf)) {
-    const isl::map earlier = same.intersect(level.reverse()).intersect_domain(open);
-    if (earlier.is_empty()) continue;
-    const isl::map found = earlier.lexmax();
-    last = last.unite(found);
-    open = open.subtract(found.domain()).coalesce();
-  }
-  return last.coalesce();
-}
 
 /// { R[..] : both have a candidate, and the one of `second` is later }
 isl::set later_in_second(const Candidate& first, const Candidate& second) {
@@ -36,28 +22,68 @@ isl::set later_in_second(const Candidate& first, const Candidate& second) {
   return both.intersect_range(before(*first.leaf, *second.leaf).wrap()).domain();
 }
 
+/// Adds a candidate; where another one of its level is later, that one stays.
+void add_candidate(std::vector<Candidate>& candidates, Candidate found) {
+  for (Candidate& other : candidates) {
+    if (found.last.domain().is_disjoint(other.last.domain())) continue;
+    const isl::set lost = later_in_second(found, other);
+    other.last = isl::manage(isl_map_subtract_domain(other.last.release(), later_in_second(other, found).release()));
+    found.last = isl::manage(isl_map_subtract_domain(found.last.release(), lost.copy()));
+  }
+  candidates.push_back(std::move(found));
+}
+
+/// One source with its relation to the sink by level.
+struct Source {
+  const Leaf* leaf = nullptr;
+  isl::map same;                  ///< { R[..] -> W[..] : same element }
+  std::vector<BeforePart> parts;  ///< { W[..] -> R[..] }, highest level first
+};
+
+std::vector<Source> prepare(const TimedAccess& sink, const std::vector<TimedAccess>& sources) {
+  std::vector<Source> prepared;
+  for (const TimedAccess& source : sources)
+    prepared.push_back({source.leaf, same_element(sink.element, source.element), before_by_level(*source.leaf, *sink.leaf)});
+  return prepared;
+}
+
+std::vector<std::size_t> levels_of(const std::vector<Source>& sources) {
+  std::set<std::size_t> levels;
+  for (const Source& source : sources)
+    for (const BeforePart& part : source.parts) levels.insert(part.level);
+  return {levels.rbegin(), levels.rend()};
+}
+
+/// The loops of one leaf, outermost first, are its order in time, so its last point is the lexicographically largest one.
+std::vector<Candidate> candidates_at(std::size_t level, const std::vector<Source>& sources, const isl::set& open) {
+  std::vector<Candidate> candidates;
+  for (const Source& source : sources)
+    for (const BeforePart& part : source.parts) {
+      if (part.level != level) continue;
+      const isl::map last = source.same.intersect(part.pairs.reverse()).intersect_domain(open).lexmax();
+      if (!last.is_empty()) add_candidate(candidates, {source.leaf, last});
+    }
+  return candidates;
+}
+
 }  // namespace
 
+/// Level by level: what a high level decides need not be asked at lower ones, and every maximisation stays convex.
 Origin find_last_writers(const TimedAccess& sink, const std::vector<TimedAccess>& sources) {
-  std::vector<Candidate> candidates;
-  for (const TimedAccess& source : sources) {
-    Candidate found{source.leaf, last_of(sink, source)};
-    if (found.last.is_empty()) continue;
-    for (Candidate& other : candidates) {
-      if (found.last.domain().is_disjoint(other.last.domain())) continue;
-      const isl::set lost = later_in_second(found, other);
-      other.last = isl::manage(isl_map_subtract_domain(other.last.release(), later_in_second(other, found).release()));
-      found.last = isl::manage(isl_map_subtract_domain(found.last.release(), lost.copy()));
-    }
-    candidates.push_back(found);
-  }
+  const std::vector<Source> prepared = prepare(sink, sources);
   Origin origin{poly::empty_union_map(sink.element.ctx()), sink.element};
-  isl::set written = isl::set::empty(sink.element.domain().space());
-  for (const Candidate& candidate : candidates) {
-    origin.writers = origin.writers.unite(candidate.last.coalesce().to_union_map());
-    written = written.unite(candidate.last.domain());
+  isl::set open = sink.element.domain();
+  for (const std::size_t level : levels_of(prepared)) {
+    if (open.is_empty()) break;
+    isl::set found = isl::set::empty(open.space());
+    for (const Candidate& candidate : candidates_at(level, prepared, open)) {
+      origin.writers = origin.writers.unite(candidate.last.to_union_map());
+      found = found.unite(candidate.last.domain());
+    }
+    open = open.subtract(found).coalesce();
   }
-  origin.unwritten = isl::manage(isl_map_subtract_domain(sink.element.copy(), written.coalesce().release()));
+  origin.writers = origin.writers.coalesce();
+  origin.unwritten = sink.element.intersect_domain(open);
   return origin;
 }
 

@@ -36,30 +36,31 @@ Parting find_parting(const Leaf& first, const Leaf& second) {
   return parting;
 }
 
-/// Pairs whose first `loops` loop values decide the order, by the number of equal ones, most first: first before second where
-/// `forward`, else second before first; `equal_too` adds the pairs with all of them equal.
-std::vector<isl::map> lexicographic(const Leaf& first, const Leaf& second, std::size_t loops, bool forward, bool equal_too) {
+/// Pairs whose first `loops` loop values decide the order: first before second where `forward`, else second before first;
+/// `equal_too` adds the pairs with all of them equal. Sharing one more loop value, or the same ones and the place after them in
+/// the sequence too, is one level higher.
+std::vector<BeforePart> lexicographic(const Leaf& first, const Leaf& second, std::size_t loops, bool forward, bool equal_too) {
   const isl::space a = first.points.space(), b = second.points.space();
-  std::vector<isl::map> pieces;
-  if (equal_too) pieces.push_back(equal_prefix(a, b, loops));
+  std::vector<BeforePart> parts;
+  if (equal_too) parts.push_back({2 * loops, equal_prefix(a, b, loops)});
   for (std::size_t i = loops; i-- > 0;) {
     const auto position = static_cast<int>(i);
     isl_map* piece = equal_prefix(a, b, i).release();
-    pieces.push_back(isl::manage(forward ? isl_map_order_lt(piece, isl_dim_in, position, isl_dim_out, position)
-                                         : isl_map_order_gt(piece, isl_dim_in, position, isl_dim_out, position)));
+    parts.push_back({2 * i + 1, isl::manage(forward ? isl_map_order_lt(piece, isl_dim_in, position, isl_dim_out, position)
+                                                    : isl_map_order_gt(piece, isl_dim_in, position, isl_dim_out, position))});
   }
-  return pieces;
+  return parts;
 }
 
-isl::map unite(const Leaf& first, const Leaf& second, const std::vector<isl::map>& pieces) {
+isl::map unite(const Leaf& first, const Leaf& second, const std::vector<BeforePart>& parts) {
   isl::map all = isl::map::empty(equal_prefix(first.points.space(), second.points.space(), 0).space());
-  for (const isl::map& piece : pieces) all = all.unite(piece);
+  for (const BeforePart& part : parts) all = all.unite(part.pairs);
   return all;
 }
 
 }  // namespace
 
-std::vector<isl::map> before_by_level(const Leaf& first, const Leaf& second) {
+std::vector<BeforePart> before_by_level(const Leaf& first, const Leaf& second) {
   const Parting parting = find_parting(first, second);
   return lexicographic(first, second, parting.loops, true, parting.order < 0);
 }
