@@ -1,7 +1,5 @@
 #include "interpreter/domain_bounds.h"
 
-#include <isl/val.h>
-
 #include <algorithm>
 #include <limits>
 #include <numeric>

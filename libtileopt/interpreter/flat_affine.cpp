@@ -1,8 +1,5 @@
 #include "interpreter/flat_affine.h"
 
-#include <isl/space.h>
-#include <isl/val.h>
-
 #include <algorithm>
 #include <string>
 

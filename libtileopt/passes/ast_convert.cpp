@@ -127,7 +127,7 @@ AstNodePtr AstConverter::walk(isl_ast_node* node, const Values& values) const {
 
 AstNodePtr AstConverter::walk_for(isl_ast_node* node, const Values& values) const {
   const std::string iterator = convert_expr(isl::manage(isl_ast_node_for_get_iterator(node)))->name;
-  const int depth = std::stoi(iterator.substr(1));
+  const int depth = std::stoi(iterator.substr(2));
   const AstExprPtr lower = substitute(convert_expr(isl::manage(isl_ast_node_for_get_init(node))), values);
   const isl::ast_node body = isl::manage(isl_ast_node_for_get_body(node));
   Values inner = values;

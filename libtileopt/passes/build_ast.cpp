@@ -156,6 +156,7 @@ class LoopBuilder {
     for (const LeafStatement& s : outer) spaces.push_back(s.space());
     LeafCollector collector(outer, blocks);
     isl_ast_build* build = isl_ast_build_from_context(context.copy());
+    build = isl_ast_build_set_iterators(build, iterator_names(context.ctx().get()));
     build = isl_ast_build_set_at_each_domain(build, &LeafCollector::at_each_domain, &collector);
     isl_ast_node* node = isl_ast_build_node_from_schedule(build, emit_schedule(loops, spaces).release());
     isl_ast_build_free(build);
@@ -182,6 +183,13 @@ class LoopBuilder {
   }
 
  private:
+  /// __0, __1, ...: numbered by depth and no names of the tile language (isl's own c0, c1, ... step aside for sizes of these names).
+  static isl_id_list* iterator_names(isl_ctx* ctx) {
+    constexpr int deepest = 64;
+    isl_id_list* names = isl_id_list_alloc(ctx, deepest);
+    for (int i = 0; i < deepest; ++i) names = isl_id_list_add(names, isl_id_alloc(ctx, ("__" + std::to_string(i)).c_str(), nullptr));
+    return names;
+  }
   Infeasible refuse(const std::string& reason) const {
     return Infeasible{"codegen", "build_ast", promoted_.plan().name, "kernels[" + promoted_.plan().name + "].tree", reason};
   }
