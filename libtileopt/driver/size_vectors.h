@@ -13,7 +13,7 @@ struct SizeSpread {
   std::vector<std::int64_t> values;                    ///< every parameter should take each of them
   std::size_t max_vectors = 24;
   std::int64_t max_instances = std::int64_t(1) << 22;  ///< statement instances a vector may run
-  std::int64_t max_bytes = std::int64_t(1) << 28;      ///< of all tensors together
+  std::int64_t max_bytes = std::int64_t(1) << 25;      ///< of all tensors together
 };
 
 /// At most `max_vectors` vectors that fit the program's context and the limits. Each value appears at least once where any
