@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "passes/ast_convert.h"
+#include "passes/join_lifetimes.h"
 #include "passes/leaf_functions.h"
 #include "passes/passes.h"
 #include "support/text.h"
@@ -298,7 +299,7 @@ Candidate<Ast> build_ast(const SynchronizedSchedule& synchronized) {
   ast.arrays = promoted.arrays();
   LoopBuilder builder(promoted);
   TILEOPT_TRY(root, builder.build(promoted.tree(), promoted.statements(), promoted.program().context()));
-  ast.root = root;
+  ast.root = join_lifetimes(root);
   return ast;
 }
 

@@ -130,6 +130,24 @@ TEST_F(PassTest, WideningNeedsACastAtEveryRead) {
   EXPECT_NE(reason(promoted_of(q, plan)).find("without a cast to f32"), std::string::npos);
 }
 
+TEST_F(PassTest, ALifetimeThatIslSplitsIsJoined) {
+  // All bands above the promotion have one value: no loop holds copy-in, computation and copy-out together.
+  const auto p = program(
+      "def f(A: inout[f32[3]]):\n"
+      "    for i in range(3):\n"
+      "        A[i] = A[i] + A[i // 2]\n");
+  KernelPlan plan = proposed_plan(p, "original");
+  plan.digits = {{"i", {{"ib", 0, "serial"}, {"ip", 16, "serial"}}}};
+  plan.tree = Tree::read("ib > ip", "test");
+  plan.promotions = {{"A", "A_kept", "ib", {}, "stack", "f32", {{0, "A_i", 0}}, false}};
+  const Candidate<Ast> made = ast_of(p, plan);
+  ASSERT_EQ(reason(made), "feasible");
+  const std::string text = to_yaml(std::get<Ast>(made).write());
+  const std::size_t first = text.find("allocate:");
+  ASSERT_NE(first, std::string::npos);
+  EXPECT_EQ(text.find("allocate:", first + 1), std::string::npos) << text;
+}
+
 TEST_F(PassTest, NestedLoopsSeparateWholeBlocksFromCutOnes) {
   const auto p = program(
       "def transpose(A: f32[M, N], B: out[f32[N, M]]):\n"
