@@ -79,6 +79,43 @@ AstExprPtr convert_expr(const isl::ast_expr& expr) {
   TILEOPT_CHECK(false, "isl made an operation of unknown kind: " + poly::to_text(expr));
 }
 
+namespace {
+AstLeaf substitute_leaf(AstLeaf leaf, const std::map<std::string, AstExprPtr>& values) {
+  const auto rewrite = [&](std::vector<AstExprPtr>& exprs) {
+    for (AstExprPtr& e : exprs) e = substitute(e, values);
+  };
+  rewrite(leaf.instance);
+  rewrite(leaf.write);
+  for (std::vector<AstExprPtr>& read : leaf.reads) rewrite(read);
+  rewrite(leaf.indices);
+  rewrite(leaf.extents);
+  return leaf;
+}
+}  // namespace
+
+AstNodePtr substitute_names(const AstNodePtr& node, const std::map<std::string, AstExprPtr>& values) {
+  if (node == nullptr) return node;
+  if (const AstBlock* block = std::get_if<AstBlock>(&node->node)) {
+    AstBlock result;
+    for (const AstNodePtr& child : block->children) result.children.push_back(substitute_names(child, values));
+    return make_node(std::move(result));
+  }
+  if (const AstFor* loop = std::get_if<AstFor>(&node->node)) {
+    AstFor result = *loop;
+    result.lower = substitute(loop->lower, values);
+    result.upper = substitute(loop->upper, values);
+    std::map<std::string, AstExprPtr> inner = values;
+    inner.erase(loop->variable);
+    result.body = substitute_names(loop->body, inner);
+    return make_node(std::move(result));
+  }
+  if (const AstIf* branch = std::get_if<AstIf>(&node->node))
+    return make_node(AstIf{substitute(branch->condition, values), substitute_names(branch->then_body, values), substitute_names(branch->else_body, values)});
+  if (const AstAllocate* allocate = std::get_if<AstAllocate>(&node->node))
+    return make_node(AstAllocate{allocate->arrays, substitute_names(allocate->body, values)});
+  return make_node(substitute_leaf(std::get<AstLeaf>(node->node), values));
+}
+
 AstNodePtr AstConverter::convert(const isl::ast_node& node) const { return walk(node.get(), {}); }
 
 AstNodePtr AstConverter::walk(isl_ast_node* node, const Values& values) const {
@@ -106,20 +143,7 @@ AstNodePtr AstConverter::walk(isl_ast_node* node, const Values& values) const {
       }
       return make_node(std::move(block));
     }
-    case isl_ast_node_mark: {
-      isl_id* id = isl_ast_node_mark_get_id(node);
-      const std::string text = isl_id_get_name(id);
-      isl_id_free(id);
-      const isl::ast_node body = isl::manage(isl_ast_node_mark_get_node(node));
-      AstNodePtr inner = walk(body.get(), values);
-      const std::string allocate = "allocate:";
-      if (text.compare(0, allocate.size(), allocate) != 0) return inner;
-      AstAllocate result;
-      std::istringstream names(text.substr(allocate.size()));
-      for (std::string name; std::getline(names, name, ',');) result.arrays.push_back(name);
-      result.body = inner;
-      return make_node(std::move(result));
-    }
+    case isl_ast_node_mark:
     case isl_ast_node_error: break;
   }
   TILEOPT_CHECK(false, "isl made a node of unknown kind");
@@ -158,16 +182,7 @@ AstNodePtr AstConverter::walk_leaf(isl_ast_node* node, const Values& values) con
   TILEOPT_CHECK(id != nullptr, "isl made a leaf without annotation");
   const std::size_t number = std::stoul(isl_id_get_name(id));
   isl_id_free(id);
-  AstLeaf leaf = leaves_.at(number);
-  const auto rewrite = [&](std::vector<AstExprPtr>& exprs) {
-    for (AstExprPtr& e : exprs) e = substitute(e, values);
-  };
-  rewrite(leaf.instance);
-  rewrite(leaf.write);
-  for (std::vector<AstExprPtr>& read : leaf.reads) rewrite(read);
-  rewrite(leaf.indices);
-  rewrite(leaf.extents);
-  return make_leaf_(std::move(leaf));
+  return make_leaf_(substitute_leaf(leaves_.at(number), values));
 }
 
 std::string AstConverter::first_statement(isl_ast_node* node) const {

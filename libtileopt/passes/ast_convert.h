@@ -14,6 +14,9 @@ namespace tileopt {
 
 AstExprPtr convert_expr(const isl::ast_expr& expr);
 
+/// Replaces names by expressions in the bounds, conditions and operands of a whole subtree (not in what its loops rename).
+AstNodePtr substitute_names(const AstNodePtr& node, const std::map<std::string, AstExprPtr>& values);
+
 class AstConverter {
  public:
   /// `digit_of(statement, depth)`: digit and level of the band at that depth above the statement.

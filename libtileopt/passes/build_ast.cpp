@@ -2,10 +2,10 @@
 /// Leaves get their operands pulled back onto the loops (at_each_domain; create_leaf would drop guards silently).
 #include <algorithm>
 #include <exception>
+#include <map>
 #include <optional>
 
 #include "passes/ast_convert.h"
-#include "passes/join_lifetimes.h"
 #include "passes/leaf_functions.h"
 #include "passes/passes.h"
 #include "support/text.h"
@@ -13,10 +13,14 @@
 namespace tileopt {
 
 namespace {
-/// What a `nested` node stands for in the loops around it: one block, whole or cut.
+/// What a `nested` or `allocate` node stands for in the loops around it: one leaf. Under `nested` a block is whole or cut;
+/// under `allocate` it is one lifetime, which isl would split if it saw the statements inside (it may run all copies of a
+/// band before all computations where that respects the order).
 struct Block {
-  std::string name;      ///< leaf statement of the outer loops
-  isl::set interior;     ///< { name[prefix] }: every statement below runs its whole box of digits
+  std::string name;                 ///< leaf statement of the outer loops
+  std::vector<std::string> prefix;  ///< digits of the loops around
+  std::vector<std::string> arrays;  ///< allocate: whose lifetime it is
+  std::optional<isl::set> interior; ///< nested: { name[prefix] }, every statement below runs its whole box of digits
   AstNodePtr full, edge;
 };
 
@@ -74,11 +78,16 @@ class LeafCollector {
     for (const isl::pw_aff& extent : s.extents) leaf.extents.push_back(expression(extent));
     return leaf;
   }
-  /// The condition under which the block is whole, as the only operand.
+  /// Operands of a block: its prefix digits, and the condition under which it is whole.
   static AstLeaf block_leaf(isl_ast_build* build, const Block& block, const isl::map& schedule) {
     AstLeaf leaf;
     leaf.statement = block.name;
-    const isl::set times = block.interior.apply(schedule);
+    const isl::pw_multi_aff prefix = isl::manage(isl_pw_multi_aff_from_map(isl_map_reverse(schedule.copy())));  // { [time] -> block[prefix] }
+    const int digits = isl_pw_multi_aff_dim(prefix.get(), isl_dim_out);
+    for (int i = 0; i < digits; ++i)
+      leaf.instance.push_back(convert_expr(isl::manage(isl_ast_build_expr_from_pw_aff(build, isl_pw_multi_aff_get_pw_aff(prefix.get(), i)))));
+    if (!block.interior) return leaf;
+    const isl::set times = block.interior->apply(schedule);
     leaf.extents.push_back(convert_expr(isl::manage(isl_ast_build_expr_from_set(build, times.copy()))));
     return leaf;
   }
@@ -177,7 +186,13 @@ class LoopBuilder {
         },
         [&](AstLeaf leaf) -> AstNodePtr {
           for (const Block& block : blocks)
-            if (block.name == leaf.statement) return make_node(AstIf{leaf.extents.front(), block.full, block.edge});
+            if (block.name == leaf.statement) {
+              std::map<std::string, AstExprPtr> values;  // a digit of one value has no loop that would name it
+              for (std::size_t i = 0; i < leaf.instance.size(); ++i) values[block.prefix[i]] = leaf.instance[i];
+              const AstNodePtr edge = substitute_names(block.edge, values);
+              if (!block.interior) return make_node(AstAllocate{block.arrays, edge});
+              return make_node(AstIf{leaf.extents.front(), substitute_names(block.full, values), edge});
+            }
           return make_node(std::move(leaf));
         });
     return converter.convert(isl::manage(node));
@@ -194,14 +209,12 @@ class LoopBuilder {
   Infeasible refuse(const std::string& reason) const {
     return Infeasible{"codegen", "build_ast", promoted_.plan().name, "kernels[" + promoted_.plan().name + "].tree", reason};
   }
-  /// The tree with every outermost `nested` node replaced by the leaf of a block statement.
+  /// The tree with every outermost `nested` or `allocate` node replaced by the leaf of a block statement.
   Tree cut_nested(const Tree& tree, const std::vector<std::string>& active, std::vector<std::string> prefix,
                   const std::vector<LeafStatement>& statements, const isl::set& context, std::vector<LeafStatement>& outer,
                   std::vector<Block>& blocks, std::optional<Infeasible>& problem) {
     switch (tree.kind()) {
       case Tree::Kind::leaf: return tree;
-      case Tree::Kind::allocate:
-        return Tree::allocate(tree.arrays(), cut_nested(tree.child(), active, prefix, statements, context, outer, blocks, problem));
       case Tree::Kind::band:
         prefix.push_back(tree.dim());
         return Tree::band(tree.dim(), cut_nested(tree.child(), active, prefix, statements, context, outer, blocks, problem));
@@ -218,11 +231,12 @@ class LoopBuilder {
         }
         return Tree::sequence(std::move(branches));
       }
+      case Tree::Kind::allocate:
       case Tree::Kind::nested: {
         std::vector<LeafStatement> below;
         for (const LeafStatement& s : statements)
           if (contains(active, s.name)) below.push_back(s);
-        if (auto refused = add_block(tree.child(), below, prefix, context, outer, blocks)) problem = refused;
+        if (auto refused = add_block(tree, below, prefix, context, outer, blocks)) problem = refused;
         return Tree();
       }
     }
@@ -232,39 +246,21 @@ class LoopBuilder {
                                       const isl::set& context, std::vector<LeafStatement>& outer, std::vector<Block>& blocks) {
     Block block;
     block.name = "block_" + std::to_string(blocks_made_++);
-    isl::set touched, cut;
-    std::vector<LeafStatement> full, edge;
+    block.prefix = prefix;
+    isl::set touched;
+    std::vector<LeafStatement> edge;
     for (const LeafStatement& s : below) {
-      const isl::map to_block = keep_dims(s.domain.space(), s.dims, prefix, block.name);
-      std::vector<FittedSchedule::BoxDigit> inner;
-      for (std::size_t i = prefix.size(); i < s.dims.size(); ++i) {
-        const Digit* digit = promoted_.plan().find_digit(s.dims[i]);
-        inner.push_back({s.dims[i], digit == nullptr ? 0 : digit->radix});
-      }
-      const isl::set here = s.domain.apply(to_block);
+      const isl::set here = s.domain.apply(keep_dims(s.domain.space(), s.dims, prefix, block.name));
       touched = touched.is_null() ? here : touched.unite(here);
-      const isl::pw_multi_aff bind = bind_prefix(s, prefix.size());
-      edge.push_back(inner_statement(s, prefix.size(), s.domain.preimage(bind)));
-      const bool bounded = std::all_of(inner.begin(), inner.end(), [](const FittedSchedule::BoxDigit& d) { return d.radix > 0; });
-      if (!bounded) return refuse("`nested` above unbounded digits or copies of statement " + s.name + ": whole blocks would have no constant size");
-      const isl::set whole = fill_box(s.domain, s.dims, inner);
-      const isl::set not_whole = whole.subtract(s.domain).apply(to_block);
-      cut = cut.is_null() ? not_whole : cut.unite(not_whole);
-      const isl::set box = fill_box(isl::set::universe(s.domain.space()), s.dims, inner);
-      full.push_back(inner_statement(s, prefix.size(), box.preimage(bind)));
+      edge.push_back(inner_statement(s, prefix.size(), s.domain.preimage(bind_prefix(s, prefix.size()))));
     }
     touched = touched.coalesce();
-    block.interior = touched.subtract(cut).coalesce();
-    for (const LeafStatement& s : below) {  // a block that lacks a statement is not whole
-      const isl::map to_block = keep_dims(s.domain.space(), s.dims, prefix, block.name);
-      block.interior = block.interior.intersect(s.domain.apply(to_block)).coalesce();
-    }
-    block.interior = block.interior.gist(touched);
     isl_set* block_context = isl_set_intersect_params(touched.copy(), context.copy());
     for (std::size_t i = 0; i < prefix.size(); ++i) block_context = bind_to_parameter(block_context, static_cast<unsigned>(i), prefix[i]);
-    TILEOPT_TRY(full_loops, build(tree, full, isl::set(promoted_.program().ctx(), "{ : }")));
-    TILEOPT_TRY(edge_loops, build(tree, edge, isl::manage(isl_set_params(block_context))));
-    block.full = full_loops;
+    const isl::set inner_context = isl::manage(isl_set_params(block_context));
+    if (tree.kind() == Tree::Kind::allocate) block.arrays = tree.arrays();
+    else if (auto refused = add_interior(tree, below, prefix, touched, block)) return refused;
+    TILEOPT_TRY(edge_loops, build(tree.child(), edge, inner_context));
     block.edge = edge_loops;
     LeafStatement stand_in = below.front();
     stand_in.name = block.name;
@@ -276,6 +272,31 @@ class LoopBuilder {
     kept.push_back(std::move(stand_in));
     outer = std::move(kept);
     blocks.push_back(std::move(block));
+    return std::nullopt;
+  }
+  /// The whole block of a `nested` node and the condition for it.
+  std::optional<Infeasible> add_interior(const Tree& tree, const std::vector<LeafStatement>& below, const std::vector<std::string>& prefix,
+                                         const isl::set& touched, Block& block) {
+    isl::set interior = touched;
+    std::vector<LeafStatement> full;
+    for (const LeafStatement& s : below) {
+      const isl::map to_block = keep_dims(s.domain.space(), s.dims, prefix, block.name);
+      std::vector<FittedSchedule::BoxDigit> inner;
+      for (std::size_t i = prefix.size(); i < s.dims.size(); ++i) {
+        const Digit* digit = promoted_.plan().find_digit(s.dims[i]);
+        inner.push_back({s.dims[i], digit == nullptr ? 0 : digit->radix});
+      }
+      const bool bounded = std::all_of(inner.begin(), inner.end(), [](const FittedSchedule::BoxDigit& d) { return d.radix > 0; });
+      if (!bounded) return refuse("`nested` above unbounded digits or copies of statement " + s.name + ": whole blocks would have no constant size");
+      // A block that lacks the statement, or has it cut, is not whole.
+      const isl::set not_whole = fill_box(s.domain, s.dims, inner).subtract(s.domain).apply(to_block);
+      interior = interior.intersect(s.domain.apply(to_block)).subtract(not_whole).coalesce();
+      const isl::set box = fill_box(isl::set::universe(s.domain.space()), s.dims, inner);
+      full.push_back(inner_statement(s, prefix.size(), box.preimage(bind_prefix(s, prefix.size()))));
+    }
+    block.interior = interior.gist(touched);
+    TILEOPT_TRY(full_loops, build(tree.child(), full, isl::set(promoted_.program().ctx(), "{ : }")));
+    block.full = full_loops;
     return std::nullopt;
   }
   /// Dimension `position` of `set` equal to a parameter called `name`.
@@ -299,7 +320,7 @@ Candidate<Ast> build_ast(const SynchronizedSchedule& synchronized) {
   ast.arrays = promoted.arrays();
   LoopBuilder builder(promoted);
   TILEOPT_TRY(root, builder.build(promoted.tree(), promoted.statements(), promoted.program().context()));
-  ast.root = join_lifetimes(root);
+  ast.root = root;
   return ast;
 }
 
