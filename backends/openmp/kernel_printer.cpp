@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <utility>
 
 #include "backends/openmp/check_ast.h"
 #include "backends/openmp/refusal.h"
@@ -89,6 +90,14 @@ void KernelPrinter::print_body(const AstNodePtr& node) {
   for (const AstNodePtr& child : flat_children(node)) print_node(child);
 }
 
+void KernelPrinter::print_braced(const AstNodePtr& node) {
+  braced_ = flat_children(node).size() == 1;
+  print_body(node);
+  braced_ = false;
+}
+
+bool KernelPrinter::take_braces() { return std::exchange(braced_, false); }
+
 void KernelPrinter::print_node(const AstNodePtr& node) {
   if (node == nullptr) return;
   struct Visitor {
@@ -170,6 +179,7 @@ std::string KernelPrinter::simd_pragma(const AstFor& loop, const SimdLoop& simd,
 }
 
 void KernelPrinter::print_for(const AstFor& loop) {
+  take_braces();
   const std::vector<std::int64_t> values = registers_.unrolled.count(loop.variable) != 0 ? unrolled_values(loop, constants_) : std::vector<std::int64_t>{};
   if (!values.empty()) return print_unrolled(loop, values);
   if (loop.level == "thread") {
@@ -197,7 +207,7 @@ void KernelPrinter::print_loop_lines(const AstFor& loop, const std::string& prag
   record_loop(loop, header, pragma);
   if (!pragma.empty()) out_.line(pragma);
   out_.open(header);
-  print_body(loop.body);
+  print_braced(loop.body);
   out_.close();
 }
 
@@ -231,12 +241,13 @@ void KernelPrinter::print_unrolled(const AstFor& loop, const std::vector<std::in
 }
 
 void KernelPrinter::print_if(const AstIf& branch) {
+  take_braces();
   if (muted_ == 0) facts_.conditions.push_back(ast_expr_text(branch.condition));
   out_.open("if (" + integer_c(resolve(branch.condition), names_, helpers_) + ")");
-  print_body(branch.then_body);
+  print_braced(branch.then_body);
   if (!flat_children(branch.else_body).empty()) {
     out_.reopen("else");
-    print_body(branch.else_body);
+    print_braced(branch.else_body);
   }
   out_.close();
 }
@@ -250,10 +261,11 @@ const Array& KernelPrinter::promoted(const std::string& name) const {
 
 void KernelPrinter::print_allocate(const AstAllocate& allocate) {
   const double stack = stack_bytes_;
-  out_.open("");
+  const bool braces = !take_braces();
+  if (braces) out_.open("");
   for (const std::string& name : allocate.arrays) declare_array(promoted(name));
   print_body(allocate.body);
-  out_.close();
+  if (braces) out_.close();
   stack_bytes_ = stack;
 }
 
@@ -341,7 +353,7 @@ void KernelPrinter::print_leaf(const AstLeaf& leaf) {
   resolved.indices = resolve(leaf.indices);
   resolved.extents = resolve(leaf.extents);
   for (auto& read : resolved.reads) read = resolve(read);
-  LeafPrinter(out_, storage_, names_, helpers_, machine_.vector_bytes).print(make_leaf_view(resolved, ast_, program_, storage_));
+  LeafPrinter(out_, storage_, names_, helpers_, machine_.vector_bytes).print(make_leaf_view(resolved, ast_, program_, storage_), take_braces());
 }
 
 }  // namespace tileopt

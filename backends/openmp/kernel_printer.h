@@ -36,6 +36,9 @@ class KernelPrinter {
 
   void print_node(const AstNodePtr& node);
   void print_body(const AstNodePtr& node);
+  /// The body of a loop or branch whose braces have just been opened: an only child needs none of its own.
+  void print_braced(const AstNodePtr& node);
+  bool take_braces();
   void print_for(const AstFor& loop);
   void print_unrolled(const AstFor& loop, const std::vector<std::int64_t>& values);
   void print_if(const AstIf& branch);
@@ -72,7 +75,7 @@ class KernelPrinter {
   std::map<std::string, AstExprPtr> constants_;  ///< variables of loops that are being unrolled
   int muted_ = 0;          ///< > 0 in repeated copies of an unrolled body: facts are recorded once
   int threads_ = 0;        ///< thread loops around
-  bool collapsed_ = false; ///< the next thread loop is part of a collapsed pair
+  bool braced_ = false;    ///< the next node is the only one between its braces
   long workspace_bytes_ = 0;
   double stack_bytes_ = 0;
   std::map<std::string, long> workspace_offsets_;

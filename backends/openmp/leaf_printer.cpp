@@ -73,14 +73,14 @@ bool touches_named(const LeafView& leaf) {
   return false;
 }
 
-void LeafPrinter::print(const LeafView& leaf) {
+void LeafPrinter::print(const LeafView& leaf, bool braced) {
   if (leaf.radices.empty()) return print_point(leaf, {});
   const Coverage coverage = leaf.extents.empty() ? Coverage::whole : coverage_of(leaf);
-  if (coverage == Coverage::whole) return print_full(leaf, false);
-  if (coverage == Coverage::part) return print_edge(leaf, leaf.extents, false);
+  if (coverage == Coverage::whole) return print_full(leaf, braced);
+  if (coverage == Coverage::part) return print_edge(leaf, leaf.extents, braced);
   std::vector<AstExprPtr> extents;
   std::vector<std::string> conditions;
-  out_.open("");
+  if (!braced) out_.open("");
   for (std::size_t b = 0; b < leaf.extents.size(); ++b) {
     const AstExprPtr extent = fold(leaf.extents[b]);
     if (constant_value(extent)) {
@@ -97,7 +97,7 @@ void LeafPrinter::print(const LeafView& leaf) {
   out_.reopen("else");
   print_edge(leaf, extents, true);
   out_.close();
-  out_.close();
+  if (!braced) out_.close();
 }
 
 void LeafPrinter::print_full(const LeafView& leaf, bool scoped) {

@@ -20,8 +20,8 @@ class LeafPrinter {
   LeafPrinter(CWriter& out, StorageTable& storage, CNames& names, Helpers& helpers, int vector_bytes)
       : out_(out), storage_(storage), names_(names), helpers_(helpers), vector_bytes_(vector_bytes) {}
 
-  /// @throws Refusal where the leaf has no form.
-  void print(const LeafView& leaf);
+  /// `braced`: the leaf is all there is between the braces around it. @throws Refusal where the leaf has no form.
+  void print(const LeafView& leaf, bool braced);
 
  private:
   using Point = std::vector<AstExprPtr>;

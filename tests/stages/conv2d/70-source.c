@@ -31,26 +31,199 @@ static __attribute__((noinline)) void tileopt_kernel_0_conv2d(const int64_t N, c
   const int64_t O_s0 = O_s1 * H;
   if ((N >= 1 && H >= 1) && W >= 1) {
     for (int64_t fc = 0; fc <= tileopt_floord(F - 1, 1024); fc += 1) {
-      for (int64_t c_c = 0; c_c <= (C <= 64 ? 0 : (C + 63) / 64 - 1); c_c += 1) {
-        {
-          float* restrict const W3_packed = (float*)(void*)(workspace + 0);
-          for (int64_t W3_fr = 0; W3_fr <= tileopt_min(63, (-64) * fc + (F - 1) / 16); W3_fr += 1) {
-            for (int64_t W3_r = 0; W3_r <= 2; W3_r += 1) {
-              for (int64_t W3_s = 0; W3_s <= 2; W3_s += 1) {
-                for (int64_t W3_cc = 0; W3_cc <= tileopt_min(63, C - 64 * c_c - 1); W3_cc += 1) {
-                  {
-                    const int64_t W3_ff_n = F - 1024 * fc - 16 * W3_fr;
-                    if (W3_ff_n >= 16) {
-                      float* const p0 = W3_packed + (W3_fr * 9216 + W3_r * 3072 + W3_s * 1024 + W3_cc * 16);
-                      const float* const p1 = W3 + (W3_r * W3_s0 + W3_s * W3_s1 + (64 * c_c + W3_cc) * W3_s2 + 1024 * fc + 16 * W3_fr);
+      for (int64_t c_c = 0; c_c <= tileopt_floord(C - 1, 64); c_c += 1) {
+        float* restrict const W3_packed = (float*)(void*)(workspace + 0);
+        for (int64_t W3_fr = 0; W3_fr <= tileopt_min(63, (-64) * fc + (F - 1) / 16); W3_fr += 1) {
+          for (int64_t W3_r = 0; W3_r <= 2; W3_r += 1) {
+            for (int64_t W3_s = 0; W3_s <= 2; W3_s += 1) {
+              for (int64_t W3_cc = 0; W3_cc <= tileopt_min(63, C - 64 * c_c - 1); W3_cc += 1) {
+                const int64_t W3_ff_n = F - 1024 * fc - 16 * W3_fr;
+                if (W3_ff_n >= 16) {
+                  float* const p0 = W3_packed + (W3_fr * 9216 + W3_r * 3072 + W3_s * 1024 + W3_cc * 16);
+                  const float* const p1 = W3 + (W3_r * W3_s0 + W3_s * W3_s1 + (64 * c_c + W3_cc) * W3_s2 + 1024 * fc + 16 * W3_fr);
+                  *(f32x8_u*)&p0[0] = *(const f32x8_u*)&p1[0];
+                  *(f32x8_u*)&p0[8] = *(const f32x8_u*)&p1[8];
+                } else {
+                  for (int64_t W3_ff = 0; W3_ff < 16; ++W3_ff) {
+                    if (W3_ff < W3_ff_n) {
+                      W3_packed[W3_fr * 9216 + W3_r * 3072 + W3_s * 1024 + W3_cc * 16 + W3_ff] = W3[W3_r * W3_s0 + W3_s * W3_s1 + (64 * c_c + W3_cc) * W3_s2 + 1024 * fc + 16 * W3_fr + W3_ff];
+                    } else {
+                      W3_packed[W3_fr * 9216 + W3_r * 3072 + W3_s * 1024 + W3_cc * 16 + W3_ff] = 0;
+                    }
+                  }
+                }
+              }
+            }
+          }
+        }
+        for (int64_t n = 0; n <= N - 1; n += 1) {
+          for (int64_t h = 0; h <= H - 1; h += 1) {
+            for (int64_t wc = 0; wc <= (W - 1) / 150; wc += 1) {
+              float* restrict const I_packed = (float*)(void*)(workspace + 2359296);
+              if (C >= 64 * c_c + 1) {
+                for (int64_t I_r = 0; I_r <= 2; I_r += 1) {
+                  for (int64_t I_ww = 0; I_ww <= tileopt_min(300, 2 * W - 300 * wc + 10); I_ww += 1) {
+                    const int64_t I_cc_n = (300 * wc + I_ww >= 2 * W + 1 ? 0 : C - 64 * c_c);
+                    if (I_cc_n >= 64) {
+                      float* const p0 = I_packed + (I_r * 19264 + I_ww * 64);
+                      const float* const p1 = I + (n * I_s0 + (2 * h + I_r) * I_s1 + (300 * wc + I_ww) * I_s2 + 64 * c_c);
                       *(f32x8_u*)&p0[0] = *(const f32x8_u*)&p1[0];
                       *(f32x8_u*)&p0[8] = *(const f32x8_u*)&p1[8];
+                      *(f32x8_u*)&p0[16] = *(const f32x8_u*)&p1[16];
+                      *(f32x8_u*)&p0[24] = *(const f32x8_u*)&p1[24];
+                      *(f32x8_u*)&p0[32] = *(const f32x8_u*)&p1[32];
+                      *(f32x8_u*)&p0[40] = *(const f32x8_u*)&p1[40];
+                      *(f32x8_u*)&p0[48] = *(const f32x8_u*)&p1[48];
+                      *(f32x8_u*)&p0[56] = *(const f32x8_u*)&p1[56];
                     } else {
-                      for (int64_t W3_ff = 0; W3_ff < 16; ++W3_ff) {
-                        if (W3_ff < W3_ff_n) {
-                          W3_packed[W3_fr * 9216 + W3_r * 3072 + W3_s * 1024 + W3_cc * 16 + W3_ff] = W3[W3_r * W3_s0 + W3_s * W3_s1 + (64 * c_c + W3_cc) * W3_s2 + 1024 * fc + 16 * W3_fr + W3_ff];
+                      for (int64_t I_cc = 0; I_cc < 64; ++I_cc) {
+                        if (I_cc < I_cc_n) {
+                          I_packed[I_r * 19264 + I_ww * 64 + I_cc] = I[n * I_s0 + (2 * h + I_r) * I_s1 + (300 * wc + I_ww) * I_s2 + 64 * c_c + I_cc];
                         } else {
-                          W3_packed[W3_fr * 9216 + W3_r * 3072 + W3_s * 1024 + W3_cc * 16 + W3_ff] = 0;
+                          I_packed[I_r * 19264 + I_ww * 64 + I_cc] = 0;
+                        }
+                      }
+                    }
+                  }
+                }
+              }
+              for (int64_t fr = 0; fr <= tileopt_min(63, (-64) * fc + (F - 1) / 16); fr += 1) {
+                for (int64_t wr = 0; wr <= tileopt_min(24, (-25) * wc + (W - 1) / 6); wr += 1) {
+                  f32x8 O_tile_0_0 = {0}, O_tile_0_1 = {0};
+                  f32x8 O_tile_1_0 = {0}, O_tile_1_1 = {0};
+                  f32x8 O_tile_2_0 = {0}, O_tile_2_1 = {0};
+                  f32x8 O_tile_3_0 = {0}, O_tile_3_1 = {0};
+                  f32x8 O_tile_4_0 = {0}, O_tile_4_1 = {0};
+                  f32x8 O_tile_5_0 = {0}, O_tile_5_1 = {0};
+                  if (c_c >= 1 && C >= 64 * c_c + 1) {
+                    const int64_t O_ww_n = W - 150 * wc - 6 * wr;
+                    const int64_t O_ff_n = F - 1024 * fc - 16 * fr;
+                    if (O_ww_n >= 6 && O_ff_n >= 16) {
+                      const float* const p1 = O + (n * O_s0 + h * O_s1 + (150 * wc + 6 * wr) * O_s2 + 1024 * fc + 16 * fr);
+                      O_tile_0_0 = *(const f32x8_u*)&p1[0];
+                      O_tile_0_1 = *(const f32x8_u*)&p1[8];
+                      O_tile_1_0 = *(const f32x8_u*)&p1[O_s2];
+                      O_tile_1_1 = *(const f32x8_u*)&p1[O_s2 + 8];
+                      O_tile_2_0 = *(const f32x8_u*)&p1[2 * O_s2];
+                      O_tile_2_1 = *(const f32x8_u*)&p1[2 * O_s2 + 8];
+                      O_tile_3_0 = *(const f32x8_u*)&p1[3 * O_s2];
+                      O_tile_3_1 = *(const f32x8_u*)&p1[3 * O_s2 + 8];
+                      O_tile_4_0 = *(const f32x8_u*)&p1[4 * O_s2];
+                      O_tile_4_1 = *(const f32x8_u*)&p1[4 * O_s2 + 8];
+                      O_tile_5_0 = *(const f32x8_u*)&p1[5 * O_s2];
+                      O_tile_5_1 = *(const f32x8_u*)&p1[5 * O_s2 + 8];
+                    } else {
+                      _Alignas(64) float O_tile_spill[96];
+                      *(f32x8_u*)&O_tile_spill[0] = O_tile_0_0;
+                      *(f32x8_u*)&O_tile_spill[8] = O_tile_0_1;
+                      *(f32x8_u*)&O_tile_spill[16] = O_tile_1_0;
+                      *(f32x8_u*)&O_tile_spill[24] = O_tile_1_1;
+                      *(f32x8_u*)&O_tile_spill[32] = O_tile_2_0;
+                      *(f32x8_u*)&O_tile_spill[40] = O_tile_2_1;
+                      *(f32x8_u*)&O_tile_spill[48] = O_tile_3_0;
+                      *(f32x8_u*)&O_tile_spill[56] = O_tile_3_1;
+                      *(f32x8_u*)&O_tile_spill[64] = O_tile_4_0;
+                      *(f32x8_u*)&O_tile_spill[72] = O_tile_4_1;
+                      *(f32x8_u*)&O_tile_spill[80] = O_tile_5_0;
+                      *(f32x8_u*)&O_tile_spill[88] = O_tile_5_1;
+                      for (int64_t O_ww = 0; O_ww < 6; ++O_ww) {
+                        for (int64_t O_ff = 0; O_ff < 16; ++O_ff) {
+                          if (O_ww < O_ww_n && O_ff < O_ff_n) {
+                            O_tile_spill[O_ww * 16 + O_ff] = O[n * O_s0 + h * O_s1 + (150 * wc + 6 * wr + O_ww) * O_s2 + 1024 * fc + 16 * fr + O_ff];
+                          } else {
+                            O_tile_spill[O_ww * 16 + O_ff] = 0;
+                          }
+                        }
+                      }
+                      O_tile_0_0 = *(f32x8_u*)&O_tile_spill[0];
+                      O_tile_0_1 = *(f32x8_u*)&O_tile_spill[8];
+                      O_tile_1_0 = *(f32x8_u*)&O_tile_spill[16];
+                      O_tile_1_1 = *(f32x8_u*)&O_tile_spill[24];
+                      O_tile_2_0 = *(f32x8_u*)&O_tile_spill[32];
+                      O_tile_2_1 = *(f32x8_u*)&O_tile_spill[40];
+                      O_tile_3_0 = *(f32x8_u*)&O_tile_spill[48];
+                      O_tile_3_1 = *(f32x8_u*)&O_tile_spill[56];
+                      O_tile_4_0 = *(f32x8_u*)&O_tile_spill[64];
+                      O_tile_4_1 = *(f32x8_u*)&O_tile_spill[72];
+                      O_tile_5_0 = *(f32x8_u*)&O_tile_spill[80];
+                      O_tile_5_1 = *(f32x8_u*)&O_tile_spill[88];
+                    }
+                  } else {
+                    O_tile_0_0 = tileopt_splat_f32x8(0.0f);
+                    O_tile_0_1 = tileopt_splat_f32x8(0.0f);
+                    O_tile_1_0 = tileopt_splat_f32x8(0.0f);
+                    O_tile_1_1 = tileopt_splat_f32x8(0.0f);
+                    O_tile_2_0 = tileopt_splat_f32x8(0.0f);
+                    O_tile_2_1 = tileopt_splat_f32x8(0.0f);
+                    O_tile_3_0 = tileopt_splat_f32x8(0.0f);
+                    O_tile_3_1 = tileopt_splat_f32x8(0.0f);
+                    O_tile_4_0 = tileopt_splat_f32x8(0.0f);
+                    O_tile_4_1 = tileopt_splat_f32x8(0.0f);
+                    O_tile_5_0 = tileopt_splat_f32x8(0.0f);
+                    O_tile_5_1 = tileopt_splat_f32x8(0.0f);
+                  }
+                  for (int64_t r = 0; r <= 2; r += 1) {
+                    for (int64_t s = 0; s <= 2; s += 1) {
+                      for (int64_t cc = 0; cc <= tileopt_min(63, C - 64 * c_c - 1); cc += 1) {
+                        const float* const p1 = I_packed + (r * 19264 + (12 * wr + s) * 64 + cc);
+                        const float* const p2 = W3_packed + (fr * 9216 + r * 3072 + s * 1024 + cc * 16);
+                        const f32x8 v1 = *(const f32x8_u*)&p2[0];
+                        const float s0 = p1[0];
+                        O_tile_0_0 += s0 * v1;
+                        const f32x8 v1_2 = *(const f32x8_u*)&p2[8];
+                        O_tile_0_1 += s0 * v1_2;
+                        const float s0_2 = p1[128];
+                        O_tile_1_0 += s0_2 * v1;
+                        O_tile_1_1 += s0_2 * v1_2;
+                        const float s0_3 = p1[256];
+                        O_tile_2_0 += s0_3 * v1;
+                        O_tile_2_1 += s0_3 * v1_2;
+                        const float s0_4 = p1[384];
+                        O_tile_3_0 += s0_4 * v1;
+                        O_tile_3_1 += s0_4 * v1_2;
+                        const float s0_5 = p1[512];
+                        O_tile_4_0 += s0_5 * v1;
+                        O_tile_4_1 += s0_5 * v1_2;
+                        const float s0_6 = p1[640];
+                        O_tile_5_0 += s0_6 * v1;
+                        O_tile_5_1 += s0_6 * v1_2;
+                      }
+                    }
+                  }
+                  {
+                    const int64_t O_ww_n_2 = W - 150 * wc - 6 * wr;
+                    const int64_t O_ff_n_2 = F - 1024 * fc - 16 * fr;
+                    if (O_ww_n_2 >= 6 && O_ff_n_2 >= 16) {
+                      float* const p0 = O + (n * O_s0 + h * O_s1 + (150 * wc + 6 * wr) * O_s2 + 1024 * fc + 16 * fr);
+                      *(f32x8_u*)&p0[0] = O_tile_0_0;
+                      *(f32x8_u*)&p0[8] = O_tile_0_1;
+                      *(f32x8_u*)&p0[O_s2] = O_tile_1_0;
+                      *(f32x8_u*)&p0[O_s2 + 8] = O_tile_1_1;
+                      *(f32x8_u*)&p0[2 * O_s2] = O_tile_2_0;
+                      *(f32x8_u*)&p0[2 * O_s2 + 8] = O_tile_2_1;
+                      *(f32x8_u*)&p0[3 * O_s2] = O_tile_3_0;
+                      *(f32x8_u*)&p0[3 * O_s2 + 8] = O_tile_3_1;
+                      *(f32x8_u*)&p0[4 * O_s2] = O_tile_4_0;
+                      *(f32x8_u*)&p0[4 * O_s2 + 8] = O_tile_4_1;
+                      *(f32x8_u*)&p0[5 * O_s2] = O_tile_5_0;
+                      *(f32x8_u*)&p0[5 * O_s2 + 8] = O_tile_5_1;
+                    } else {
+                      _Alignas(64) float O_tile_spill[96];
+                      *(f32x8_u*)&O_tile_spill[0] = O_tile_0_0;
+                      *(f32x8_u*)&O_tile_spill[8] = O_tile_0_1;
+                      *(f32x8_u*)&O_tile_spill[16] = O_tile_1_0;
+                      *(f32x8_u*)&O_tile_spill[24] = O_tile_1_1;
+                      *(f32x8_u*)&O_tile_spill[32] = O_tile_2_0;
+                      *(f32x8_u*)&O_tile_spill[40] = O_tile_2_1;
+                      *(f32x8_u*)&O_tile_spill[48] = O_tile_3_0;
+                      *(f32x8_u*)&O_tile_spill[56] = O_tile_3_1;
+                      *(f32x8_u*)&O_tile_spill[64] = O_tile_4_0;
+                      *(f32x8_u*)&O_tile_spill[72] = O_tile_4_1;
+                      *(f32x8_u*)&O_tile_spill[80] = O_tile_5_0;
+                      *(f32x8_u*)&O_tile_spill[88] = O_tile_5_1;
+                      for (int64_t O_ww_2 = 0; O_ww_2 < tileopt_min(O_ww_n_2, 6); ++O_ww_2) {
+                        for (int64_t O_ff_2 = 0; O_ff_2 < tileopt_min(O_ff_n_2, 16); ++O_ff_2) {
+                          O[n * O_s0 + h * O_s1 + (150 * wc + 6 * wr + O_ww_2) * O_s2 + 1024 * fc + 16 * fr + O_ff_2] = O_tile_spill[O_ww_2 * 16 + O_ff_2];
                         }
                       }
                     }
@@ -59,189 +232,201 @@ static __attribute__((noinline)) void tileopt_kernel_0_conv2d(const int64_t N, c
               }
             }
           }
-          for (int64_t n = 0; n <= N - 1; n += 1) {
-            for (int64_t h = 0; h <= H - 1; h += 1) {
-              for (int64_t wc = 0; wc <= tileopt_floord(W - 1, 150); wc += 1) {
-                {
-                  float* restrict const I_packed = (float*)(void*)(workspace + 2359296);
-                  if (C >= 64 * c_c + 1) {
-                    for (int64_t I_r = 0; I_r <= 2; I_r += 1) {
-                      for (int64_t I_ww = 0; I_ww <= tileopt_min(300, 2 * W - 300 * wc + 10); I_ww += 1) {
-                        {
-                          const int64_t I_cc_n = (300 * wc + I_ww >= 2 * W + 1 ? 0 : C - 64 * c_c);
-                          if (I_cc_n >= 64) {
-                            float* const p0 = I_packed + (I_r * 19264 + I_ww * 64);
-                            const float* const p1 = I + (n * I_s0 + (2 * h + I_r) * I_s1 + (300 * wc + I_ww) * I_s2 + 64 * c_c);
-                            *(f32x8_u*)&p0[0] = *(const f32x8_u*)&p1[0];
-                            *(f32x8_u*)&p0[8] = *(const f32x8_u*)&p1[8];
-                            *(f32x8_u*)&p0[16] = *(const f32x8_u*)&p1[16];
-                            *(f32x8_u*)&p0[24] = *(const f32x8_u*)&p1[24];
-                            *(f32x8_u*)&p0[32] = *(const f32x8_u*)&p1[32];
-                            *(f32x8_u*)&p0[40] = *(const f32x8_u*)&p1[40];
-                            *(f32x8_u*)&p0[48] = *(const f32x8_u*)&p1[48];
-                            *(f32x8_u*)&p0[56] = *(const f32x8_u*)&p1[56];
-                          } else {
-                            for (int64_t I_cc = 0; I_cc < 64; ++I_cc) {
-                              if (I_cc < I_cc_n) {
-                                I_packed[I_r * 19264 + I_ww * 64 + I_cc] = I[n * I_s0 + (2 * h + I_r) * I_s1 + (300 * wc + I_ww) * I_s2 + 64 * c_c + I_cc];
-                              } else {
-                                I_packed[I_r * 19264 + I_ww * 64 + I_cc] = 0;
-                              }
-                            }
-                          }
+        }
+      }
+      if (C == 0) {
+        float* restrict const W3_packed = (float*)(void*)(workspace + 0);
+        for (int64_t W3_fr = 0; W3_fr <= tileopt_min(63, (-64) * fc + (F - 1) / 16); W3_fr += 1) {
+          for (int64_t W3_r = 0; W3_r <= 2; W3_r += 1) {
+            for (int64_t W3_s = 0; W3_s <= 2; W3_s += 1) {
+              for (int64_t W3_cc = 0; W3_cc <= tileopt_min(63, C - 64 * 0 - 1); W3_cc += 1) {
+                const int64_t W3_ff_n_2 = F - 1024 * fc - 16 * W3_fr;
+                if (W3_ff_n_2 >= 16) {
+                  float* const p0 = W3_packed + (W3_fr * 9216 + W3_r * 3072 + W3_s * 1024 + W3_cc * 16);
+                  const float* const p1 = W3 + (W3_r * W3_s0 + W3_s * W3_s1 + W3_cc * W3_s2 + 1024 * fc + 16 * W3_fr);
+                  *(f32x8_u*)&p0[0] = *(const f32x8_u*)&p1[0];
+                  *(f32x8_u*)&p0[8] = *(const f32x8_u*)&p1[8];
+                } else {
+                  for (int64_t W3_ff_2 = 0; W3_ff_2 < 16; ++W3_ff_2) {
+                    if (W3_ff_2 < W3_ff_n_2) {
+                      W3_packed[W3_fr * 9216 + W3_r * 3072 + W3_s * 1024 + W3_cc * 16 + W3_ff_2] = W3[W3_r * W3_s0 + W3_s * W3_s1 + W3_cc * W3_s2 + 1024 * fc + 16 * W3_fr + W3_ff_2];
+                    } else {
+                      W3_packed[W3_fr * 9216 + W3_r * 3072 + W3_s * 1024 + W3_cc * 16 + W3_ff_2] = 0;
+                    }
+                  }
+                }
+              }
+            }
+          }
+        }
+        for (int64_t n = 0; n <= N - 1; n += 1) {
+          for (int64_t h = 0; h <= H - 1; h += 1) {
+            for (int64_t wc = 0; wc <= (W - 1) / 150; wc += 1) {
+              float* restrict const I_packed = (float*)(void*)(workspace + 2359296);
+              if (C >= 64 * 0 + 1) {
+                for (int64_t I_r = 0; I_r <= 2; I_r += 1) {
+                  for (int64_t I_ww = 0; I_ww <= tileopt_min(300, 2 * W - 300 * wc + 10); I_ww += 1) {
+                    const int64_t I_cc_n_2 = (300 * wc + I_ww >= 2 * W + 1 ? 0 : C);
+                    if (I_cc_n_2 >= 64) {
+                      float* const p0 = I_packed + (I_r * 19264 + I_ww * 64);
+                      const float* const p1 = I + (n * I_s0 + (2 * h + I_r) * I_s1 + (300 * wc + I_ww) * I_s2);
+                      *(f32x8_u*)&p0[0] = *(const f32x8_u*)&p1[0];
+                      *(f32x8_u*)&p0[8] = *(const f32x8_u*)&p1[8];
+                      *(f32x8_u*)&p0[16] = *(const f32x8_u*)&p1[16];
+                      *(f32x8_u*)&p0[24] = *(const f32x8_u*)&p1[24];
+                      *(f32x8_u*)&p0[32] = *(const f32x8_u*)&p1[32];
+                      *(f32x8_u*)&p0[40] = *(const f32x8_u*)&p1[40];
+                      *(f32x8_u*)&p0[48] = *(const f32x8_u*)&p1[48];
+                      *(f32x8_u*)&p0[56] = *(const f32x8_u*)&p1[56];
+                    } else {
+                      for (int64_t I_cc_2 = 0; I_cc_2 < 64; ++I_cc_2) {
+                        if (I_cc_2 < I_cc_n_2) {
+                          I_packed[I_r * 19264 + I_ww * 64 + I_cc_2] = I[n * I_s0 + (2 * h + I_r) * I_s1 + (300 * wc + I_ww) * I_s2 + I_cc_2];
+                        } else {
+                          I_packed[I_r * 19264 + I_ww * 64 + I_cc_2] = 0;
                         }
                       }
                     }
                   }
-                  for (int64_t fr = 0; fr <= tileopt_min(63, (-64) * fc + (F - 1) / 16); fr += 1) {
-                    for (int64_t wr = 0; wr <= tileopt_min(24, (-25) * wc + (W - 1) / 6); wr += 1) {
-                      {
-                        f32x8 O_tile_0_0 = {0}, O_tile_0_1 = {0};
-                        f32x8 O_tile_1_0 = {0}, O_tile_1_1 = {0};
-                        f32x8 O_tile_2_0 = {0}, O_tile_2_1 = {0};
-                        f32x8 O_tile_3_0 = {0}, O_tile_3_1 = {0};
-                        f32x8 O_tile_4_0 = {0}, O_tile_4_1 = {0};
-                        f32x8 O_tile_5_0 = {0}, O_tile_5_1 = {0};
-                        if (c_c >= 1 && C >= 64 * c_c + 1) {
-                          {
-                            const int64_t O_ww_n = W - 150 * wc - 6 * wr;
-                            const int64_t O_ff_n = F - 1024 * fc - 16 * fr;
-                            if (O_ww_n >= 6 && O_ff_n >= 16) {
-                              const float* const p1 = O + (n * O_s0 + h * O_s1 + (150 * wc + 6 * wr) * O_s2 + 1024 * fc + 16 * fr);
-                              O_tile_0_0 = *(const f32x8_u*)&p1[0];
-                              O_tile_0_1 = *(const f32x8_u*)&p1[8];
-                              O_tile_1_0 = *(const f32x8_u*)&p1[O_s2];
-                              O_tile_1_1 = *(const f32x8_u*)&p1[O_s2 + 8];
-                              O_tile_2_0 = *(const f32x8_u*)&p1[2 * O_s2];
-                              O_tile_2_1 = *(const f32x8_u*)&p1[2 * O_s2 + 8];
-                              O_tile_3_0 = *(const f32x8_u*)&p1[3 * O_s2];
-                              O_tile_3_1 = *(const f32x8_u*)&p1[3 * O_s2 + 8];
-                              O_tile_4_0 = *(const f32x8_u*)&p1[4 * O_s2];
-                              O_tile_4_1 = *(const f32x8_u*)&p1[4 * O_s2 + 8];
-                              O_tile_5_0 = *(const f32x8_u*)&p1[5 * O_s2];
-                              O_tile_5_1 = *(const f32x8_u*)&p1[5 * O_s2 + 8];
-                            } else {
-                              _Alignas(64) float O_tile_spill[96];
-                              *(f32x8_u*)&O_tile_spill[0] = O_tile_0_0;
-                              *(f32x8_u*)&O_tile_spill[8] = O_tile_0_1;
-                              *(f32x8_u*)&O_tile_spill[16] = O_tile_1_0;
-                              *(f32x8_u*)&O_tile_spill[24] = O_tile_1_1;
-                              *(f32x8_u*)&O_tile_spill[32] = O_tile_2_0;
-                              *(f32x8_u*)&O_tile_spill[40] = O_tile_2_1;
-                              *(f32x8_u*)&O_tile_spill[48] = O_tile_3_0;
-                              *(f32x8_u*)&O_tile_spill[56] = O_tile_3_1;
-                              *(f32x8_u*)&O_tile_spill[64] = O_tile_4_0;
-                              *(f32x8_u*)&O_tile_spill[72] = O_tile_4_1;
-                              *(f32x8_u*)&O_tile_spill[80] = O_tile_5_0;
-                              *(f32x8_u*)&O_tile_spill[88] = O_tile_5_1;
-                              for (int64_t O_ww = 0; O_ww < 6; ++O_ww) {
-                                for (int64_t O_ff = 0; O_ff < 16; ++O_ff) {
-                                  if (O_ww < O_ww_n && O_ff < O_ff_n) {
-                                    O_tile_spill[O_ww * 16 + O_ff] = O[n * O_s0 + h * O_s1 + (150 * wc + 6 * wr + O_ww) * O_s2 + 1024 * fc + 16 * fr + O_ff];
-                                  } else {
-                                    O_tile_spill[O_ww * 16 + O_ff] = 0;
-                                  }
-                                }
-                              }
-                              O_tile_0_0 = *(f32x8_u*)&O_tile_spill[0];
-                              O_tile_0_1 = *(f32x8_u*)&O_tile_spill[8];
-                              O_tile_1_0 = *(f32x8_u*)&O_tile_spill[16];
-                              O_tile_1_1 = *(f32x8_u*)&O_tile_spill[24];
-                              O_tile_2_0 = *(f32x8_u*)&O_tile_spill[32];
-                              O_tile_2_1 = *(f32x8_u*)&O_tile_spill[40];
-                              O_tile_3_0 = *(f32x8_u*)&O_tile_spill[48];
-                              O_tile_3_1 = *(f32x8_u*)&O_tile_spill[56];
-                              O_tile_4_0 = *(f32x8_u*)&O_tile_spill[64];
-                              O_tile_4_1 = *(f32x8_u*)&O_tile_spill[72];
-                              O_tile_5_0 = *(f32x8_u*)&O_tile_spill[80];
-                              O_tile_5_1 = *(f32x8_u*)&O_tile_spill[88];
-                            }
-                          }
-                        } else {
-                          if (c_c == 0) {
-                            O_tile_0_0 = tileopt_splat_f32x8(0.0f);
-                            O_tile_0_1 = tileopt_splat_f32x8(0.0f);
-                            O_tile_1_0 = tileopt_splat_f32x8(0.0f);
-                            O_tile_1_1 = tileopt_splat_f32x8(0.0f);
-                            O_tile_2_0 = tileopt_splat_f32x8(0.0f);
-                            O_tile_2_1 = tileopt_splat_f32x8(0.0f);
-                            O_tile_3_0 = tileopt_splat_f32x8(0.0f);
-                            O_tile_3_1 = tileopt_splat_f32x8(0.0f);
-                            O_tile_4_0 = tileopt_splat_f32x8(0.0f);
-                            O_tile_4_1 = tileopt_splat_f32x8(0.0f);
-                            O_tile_5_0 = tileopt_splat_f32x8(0.0f);
-                            O_tile_5_1 = tileopt_splat_f32x8(0.0f);
+                }
+              }
+              for (int64_t fr = 0; fr <= tileopt_min(63, (-64) * fc + (F - 1) / 16); fr += 1) {
+                for (int64_t wr = 0; wr <= tileopt_min(24, (-25) * wc + (W - 1) / 6); wr += 1) {
+                  f32x8 O_tile_0_0 = {0}, O_tile_0_1 = {0};
+                  f32x8 O_tile_1_0 = {0}, O_tile_1_1 = {0};
+                  f32x8 O_tile_2_0 = {0}, O_tile_2_1 = {0};
+                  f32x8 O_tile_3_0 = {0}, O_tile_3_1 = {0};
+                  f32x8 O_tile_4_0 = {0}, O_tile_4_1 = {0};
+                  f32x8 O_tile_5_0 = {0}, O_tile_5_1 = {0};
+                  if (0 >= 1 && C >= 64 * 0 + 1) {
+                    const int64_t O_ww_n_3 = W - 150 * wc - 6 * wr;
+                    const int64_t O_ff_n_3 = F - 1024 * fc - 16 * fr;
+                    if (O_ww_n_3 >= 6 && O_ff_n_3 >= 16) {
+                      const float* const p1 = O + (n * O_s0 + h * O_s1 + (150 * wc + 6 * wr) * O_s2 + 1024 * fc + 16 * fr);
+                      O_tile_0_0 = *(const f32x8_u*)&p1[0];
+                      O_tile_0_1 = *(const f32x8_u*)&p1[8];
+                      O_tile_1_0 = *(const f32x8_u*)&p1[O_s2];
+                      O_tile_1_1 = *(const f32x8_u*)&p1[O_s2 + 8];
+                      O_tile_2_0 = *(const f32x8_u*)&p1[2 * O_s2];
+                      O_tile_2_1 = *(const f32x8_u*)&p1[2 * O_s2 + 8];
+                      O_tile_3_0 = *(const f32x8_u*)&p1[3 * O_s2];
+                      O_tile_3_1 = *(const f32x8_u*)&p1[3 * O_s2 + 8];
+                      O_tile_4_0 = *(const f32x8_u*)&p1[4 * O_s2];
+                      O_tile_4_1 = *(const f32x8_u*)&p1[4 * O_s2 + 8];
+                      O_tile_5_0 = *(const f32x8_u*)&p1[5 * O_s2];
+                      O_tile_5_1 = *(const f32x8_u*)&p1[5 * O_s2 + 8];
+                    } else {
+                      _Alignas(64) float O_tile_spill[96];
+                      *(f32x8_u*)&O_tile_spill[0] = O_tile_0_0;
+                      *(f32x8_u*)&O_tile_spill[8] = O_tile_0_1;
+                      *(f32x8_u*)&O_tile_spill[16] = O_tile_1_0;
+                      *(f32x8_u*)&O_tile_spill[24] = O_tile_1_1;
+                      *(f32x8_u*)&O_tile_spill[32] = O_tile_2_0;
+                      *(f32x8_u*)&O_tile_spill[40] = O_tile_2_1;
+                      *(f32x8_u*)&O_tile_spill[48] = O_tile_3_0;
+                      *(f32x8_u*)&O_tile_spill[56] = O_tile_3_1;
+                      *(f32x8_u*)&O_tile_spill[64] = O_tile_4_0;
+                      *(f32x8_u*)&O_tile_spill[72] = O_tile_4_1;
+                      *(f32x8_u*)&O_tile_spill[80] = O_tile_5_0;
+                      *(f32x8_u*)&O_tile_spill[88] = O_tile_5_1;
+                      for (int64_t O_ww_3 = 0; O_ww_3 < 6; ++O_ww_3) {
+                        for (int64_t O_ff_3 = 0; O_ff_3 < 16; ++O_ff_3) {
+                          if (O_ww_3 < O_ww_n_3 && O_ff_3 < O_ff_n_3) {
+                            O_tile_spill[O_ww_3 * 16 + O_ff_3] = O[n * O_s0 + h * O_s1 + (150 * wc + 6 * wr + O_ww_3) * O_s2 + 1024 * fc + 16 * fr + O_ff_3];
+                          } else {
+                            O_tile_spill[O_ww_3 * 16 + O_ff_3] = 0;
                           }
                         }
-                        for (int64_t r = 0; r <= 2; r += 1) {
-                          for (int64_t s = 0; s <= 2; s += 1) {
-                            for (int64_t cc = 0; cc <= tileopt_min(63, C - 64 * c_c - 1); cc += 1) {
-                              {
-                                const float* const p1 = I_packed + (r * 19264 + (12 * wr + s) * 64 + cc);
-                                const float* const p2 = W3_packed + (fr * 9216 + r * 3072 + s * 1024 + cc * 16);
-                                const f32x8 v1 = *(const f32x8_u*)&p2[0];
-                                const float s0 = p1[0];
-                                O_tile_0_0 += s0 * v1;
-                                const f32x8 v1_2 = *(const f32x8_u*)&p2[8];
-                                O_tile_0_1 += s0 * v1_2;
-                                const float s0_2 = p1[128];
-                                O_tile_1_0 += s0_2 * v1;
-                                O_tile_1_1 += s0_2 * v1_2;
-                                const float s0_3 = p1[256];
-                                O_tile_2_0 += s0_3 * v1;
-                                O_tile_2_1 += s0_3 * v1_2;
-                                const float s0_4 = p1[384];
-                                O_tile_3_0 += s0_4 * v1;
-                                O_tile_3_1 += s0_4 * v1_2;
-                                const float s0_5 = p1[512];
-                                O_tile_4_0 += s0_5 * v1;
-                                O_tile_4_1 += s0_5 * v1_2;
-                                const float s0_6 = p1[640];
-                                O_tile_5_0 += s0_6 * v1;
-                                O_tile_5_1 += s0_6 * v1_2;
-                              }
-                            }
-                          }
-                        }
-                        if (C >= 64 * c_c + 1 || c_c == 0) {
-                          {
-                            const int64_t O_ww_n_2 = W - 150 * wc - 6 * wr;
-                            const int64_t O_ff_n_2 = F - 1024 * fc - 16 * fr;
-                            if (O_ww_n_2 >= 6 && O_ff_n_2 >= 16) {
-                              float* const p0 = O + (n * O_s0 + h * O_s1 + (150 * wc + 6 * wr) * O_s2 + 1024 * fc + 16 * fr);
-                              *(f32x8_u*)&p0[0] = O_tile_0_0;
-                              *(f32x8_u*)&p0[8] = O_tile_0_1;
-                              *(f32x8_u*)&p0[O_s2] = O_tile_1_0;
-                              *(f32x8_u*)&p0[O_s2 + 8] = O_tile_1_1;
-                              *(f32x8_u*)&p0[2 * O_s2] = O_tile_2_0;
-                              *(f32x8_u*)&p0[2 * O_s2 + 8] = O_tile_2_1;
-                              *(f32x8_u*)&p0[3 * O_s2] = O_tile_3_0;
-                              *(f32x8_u*)&p0[3 * O_s2 + 8] = O_tile_3_1;
-                              *(f32x8_u*)&p0[4 * O_s2] = O_tile_4_0;
-                              *(f32x8_u*)&p0[4 * O_s2 + 8] = O_tile_4_1;
-                              *(f32x8_u*)&p0[5 * O_s2] = O_tile_5_0;
-                              *(f32x8_u*)&p0[5 * O_s2 + 8] = O_tile_5_1;
-                            } else {
-                              _Alignas(64) float O_tile_spill[96];
-                              *(f32x8_u*)&O_tile_spill[0] = O_tile_0_0;
-                              *(f32x8_u*)&O_tile_spill[8] = O_tile_0_1;
-                              *(f32x8_u*)&O_tile_spill[16] = O_tile_1_0;
-                              *(f32x8_u*)&O_tile_spill[24] = O_tile_1_1;
-                              *(f32x8_u*)&O_tile_spill[32] = O_tile_2_0;
-                              *(f32x8_u*)&O_tile_spill[40] = O_tile_2_1;
-                              *(f32x8_u*)&O_tile_spill[48] = O_tile_3_0;
-                              *(f32x8_u*)&O_tile_spill[56] = O_tile_3_1;
-                              *(f32x8_u*)&O_tile_spill[64] = O_tile_4_0;
-                              *(f32x8_u*)&O_tile_spill[72] = O_tile_4_1;
-                              *(f32x8_u*)&O_tile_spill[80] = O_tile_5_0;
-                              *(f32x8_u*)&O_tile_spill[88] = O_tile_5_1;
-                              for (int64_t O_ww_2 = 0; O_ww_2 < tileopt_min(O_ww_n_2, 6); ++O_ww_2) {
-                                for (int64_t O_ff_2 = 0; O_ff_2 < tileopt_min(O_ff_n_2, 16); ++O_ff_2) {
-                                  O[n * O_s0 + h * O_s1 + (150 * wc + 6 * wr + O_ww_2) * O_s2 + 1024 * fc + 16 * fr + O_ff_2] = O_tile_spill[O_ww_2 * 16 + O_ff_2];
-                                }
-                              }
-                            }
-                          }
+                      }
+                      O_tile_0_0 = *(f32x8_u*)&O_tile_spill[0];
+                      O_tile_0_1 = *(f32x8_u*)&O_tile_spill[8];
+                      O_tile_1_0 = *(f32x8_u*)&O_tile_spill[16];
+                      O_tile_1_1 = *(f32x8_u*)&O_tile_spill[24];
+                      O_tile_2_0 = *(f32x8_u*)&O_tile_spill[32];
+                      O_tile_2_1 = *(f32x8_u*)&O_tile_spill[40];
+                      O_tile_3_0 = *(f32x8_u*)&O_tile_spill[48];
+                      O_tile_3_1 = *(f32x8_u*)&O_tile_spill[56];
+                      O_tile_4_0 = *(f32x8_u*)&O_tile_spill[64];
+                      O_tile_4_1 = *(f32x8_u*)&O_tile_spill[72];
+                      O_tile_5_0 = *(f32x8_u*)&O_tile_spill[80];
+                      O_tile_5_1 = *(f32x8_u*)&O_tile_spill[88];
+                    }
+                  } else {
+                    O_tile_0_0 = tileopt_splat_f32x8(0.0f);
+                    O_tile_0_1 = tileopt_splat_f32x8(0.0f);
+                    O_tile_1_0 = tileopt_splat_f32x8(0.0f);
+                    O_tile_1_1 = tileopt_splat_f32x8(0.0f);
+                    O_tile_2_0 = tileopt_splat_f32x8(0.0f);
+                    O_tile_2_1 = tileopt_splat_f32x8(0.0f);
+                    O_tile_3_0 = tileopt_splat_f32x8(0.0f);
+                    O_tile_3_1 = tileopt_splat_f32x8(0.0f);
+                    O_tile_4_0 = tileopt_splat_f32x8(0.0f);
+                    O_tile_4_1 = tileopt_splat_f32x8(0.0f);
+                    O_tile_5_0 = tileopt_splat_f32x8(0.0f);
+                    O_tile_5_1 = tileopt_splat_f32x8(0.0f);
+                  }
+                  for (int64_t r = 0; r <= 2; r += 1) {
+                    for (int64_t s = 0; s <= 2; s += 1) {
+                      for (int64_t cc = 0; cc <= tileopt_min(63, C - 64 * 0 - 1); cc += 1) {
+                        const float* const p1 = I_packed + (r * 19264 + (12 * wr + s) * 64 + cc);
+                        const float* const p2 = W3_packed + (fr * 9216 + r * 3072 + s * 1024 + cc * 16);
+                        const f32x8 v1 = *(const f32x8_u*)&p2[0];
+                        const float s0 = p1[0];
+                        O_tile_0_0 += s0 * v1;
+                        const f32x8 v1_2 = *(const f32x8_u*)&p2[8];
+                        O_tile_0_1 += s0 * v1_2;
+                        const float s0_2 = p1[128];
+                        O_tile_1_0 += s0_2 * v1;
+                        O_tile_1_1 += s0_2 * v1_2;
+                        const float s0_3 = p1[256];
+                        O_tile_2_0 += s0_3 * v1;
+                        O_tile_2_1 += s0_3 * v1_2;
+                        const float s0_4 = p1[384];
+                        O_tile_3_0 += s0_4 * v1;
+                        O_tile_3_1 += s0_4 * v1_2;
+                        const float s0_5 = p1[512];
+                        O_tile_4_0 += s0_5 * v1;
+                        O_tile_4_1 += s0_5 * v1_2;
+                        const float s0_6 = p1[640];
+                        O_tile_5_0 += s0_6 * v1;
+                        O_tile_5_1 += s0_6 * v1_2;
+                      }
+                    }
+                  }
+                  {
+                    const int64_t O_ww_n_4 = W - 150 * wc - 6 * wr;
+                    const int64_t O_ff_n_4 = F - 1024 * fc - 16 * fr;
+                    if (O_ww_n_4 >= 6 && O_ff_n_4 >= 16) {
+                      float* const p0 = O + (n * O_s0 + h * O_s1 + (150 * wc + 6 * wr) * O_s2 + 1024 * fc + 16 * fr);
+                      *(f32x8_u*)&p0[0] = O_tile_0_0;
+                      *(f32x8_u*)&p0[8] = O_tile_0_1;
+                      *(f32x8_u*)&p0[O_s2] = O_tile_1_0;
+                      *(f32x8_u*)&p0[O_s2 + 8] = O_tile_1_1;
+                      *(f32x8_u*)&p0[2 * O_s2] = O_tile_2_0;
+                      *(f32x8_u*)&p0[2 * O_s2 + 8] = O_tile_2_1;
+                      *(f32x8_u*)&p0[3 * O_s2] = O_tile_3_0;
+                      *(f32x8_u*)&p0[3 * O_s2 + 8] = O_tile_3_1;
+                      *(f32x8_u*)&p0[4 * O_s2] = O_tile_4_0;
+                      *(f32x8_u*)&p0[4 * O_s2 + 8] = O_tile_4_1;
+                      *(f32x8_u*)&p0[5 * O_s2] = O_tile_5_0;
+                      *(f32x8_u*)&p0[5 * O_s2 + 8] = O_tile_5_1;
+                    } else {
+                      _Alignas(64) float O_tile_spill[96];
+                      *(f32x8_u*)&O_tile_spill[0] = O_tile_0_0;
+                      *(f32x8_u*)&O_tile_spill[8] = O_tile_0_1;
+                      *(f32x8_u*)&O_tile_spill[16] = O_tile_1_0;
+                      *(f32x8_u*)&O_tile_spill[24] = O_tile_1_1;
+                      *(f32x8_u*)&O_tile_spill[32] = O_tile_2_0;
+                      *(f32x8_u*)&O_tile_spill[40] = O_tile_2_1;
+                      *(f32x8_u*)&O_tile_spill[48] = O_tile_3_0;
+                      *(f32x8_u*)&O_tile_spill[56] = O_tile_3_1;
+                      *(f32x8_u*)&O_tile_spill[64] = O_tile_4_0;
+                      *(f32x8_u*)&O_tile_spill[72] = O_tile_4_1;
+                      *(f32x8_u*)&O_tile_spill[80] = O_tile_5_0;
+                      *(f32x8_u*)&O_tile_spill[88] = O_tile_5_1;
+                      for (int64_t O_ww_4 = 0; O_ww_4 < tileopt_min(O_ww_n_4, 6); ++O_ww_4) {
+                        for (int64_t O_ff_4 = 0; O_ff_4 < tileopt_min(O_ff_n_4, 16); ++O_ff_4) {
+                          O[n * O_s0 + h * O_s1 + (150 * wc + 6 * wr + O_ww_4) * O_s2 + 1024 * fc + 16 * fr + O_ff_4] = O_tile_spill[O_ww_4 * 16 + O_ff_4];
                         }
                       }
                     }

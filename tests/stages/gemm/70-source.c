@@ -25,201 +25,368 @@ static __attribute__((noinline)) void tileopt_kernel_0_gemm(const int64_t M, con
   const int64_t C_s0 = N;
   if (M >= 1) {
     for (int64_t jc = 0; jc <= tileopt_floord(N - 1, 1024); jc += 1) {
-      for (int64_t kc = 0; kc <= (K <= 256 ? 0 : (K + 255) / 256 - 1); kc += 1) {
-        {
-          float* restrict const B_packed = (float*)(void*)(workspace + 0);
-          for (int64_t B_jr = 0; B_jr <= tileopt_min(63, (-64) * jc + (N - 1) / 16); B_jr += 1) {
-            for (int64_t B_kk = 0; B_kk <= tileopt_min(255, K - 256 * kc - 1); B_kk += 1) {
-              {
-                const int64_t B_jj_n = N - 1024 * jc - 16 * B_jr;
-                if (B_jj_n >= 16) {
-                  float* const p0 = B_packed + (B_jr * 4096 + B_kk * 16);
-                  const float* const p1 = B + ((256 * kc + B_kk) * B_s0 + 1024 * jc + 16 * B_jr);
-                  *(f32x8_u*)&p0[0] = *(const f32x8_u*)&p1[0];
-                  *(f32x8_u*)&p0[8] = *(const f32x8_u*)&p1[8];
+      for (int64_t kc = 0; kc <= tileopt_floord(K - 1, 256); kc += 1) {
+        float* restrict const B_packed = (float*)(void*)(workspace + 0);
+        for (int64_t B_jr = 0; B_jr <= tileopt_min(63, (-64) * jc + (N - 1) / 16); B_jr += 1) {
+          for (int64_t B_kk = 0; B_kk <= tileopt_min(255, K - 256 * kc - 1); B_kk += 1) {
+            const int64_t B_jj_n = N - 1024 * jc - 16 * B_jr;
+            if (B_jj_n >= 16) {
+              float* const p0 = B_packed + (B_jr * 4096 + B_kk * 16);
+              const float* const p1 = B + ((256 * kc + B_kk) * B_s0 + 1024 * jc + 16 * B_jr);
+              *(f32x8_u*)&p0[0] = *(const f32x8_u*)&p1[0];
+              *(f32x8_u*)&p0[8] = *(const f32x8_u*)&p1[8];
+            } else {
+              for (int64_t B_jj = 0; B_jj < 16; ++B_jj) {
+                if (B_jj < B_jj_n) {
+                  B_packed[B_jr * 4096 + B_kk * 16 + B_jj] = B[(256 * kc + B_kk) * B_s0 + 1024 * jc + 16 * B_jr + B_jj];
                 } else {
-                  for (int64_t B_jj = 0; B_jj < 16; ++B_jj) {
-                    if (B_jj < B_jj_n) {
-                      B_packed[B_jr * 4096 + B_kk * 16 + B_jj] = B[(256 * kc + B_kk) * B_s0 + 1024 * jc + 16 * B_jr + B_jj];
-                    } else {
-                      B_packed[B_jr * 4096 + B_kk * 16 + B_jj] = 0;
+                  B_packed[B_jr * 4096 + B_kk * 16 + B_jj] = 0;
+                }
+              }
+            }
+          }
+        }
+        for (int64_t ic = 0; ic <= (M - 1) / 210; ic += 1) {
+          float* restrict const A_packed = (float*)(void*)(workspace + 1048576);
+          for (int64_t A_ir = 0; A_ir <= tileopt_min(34, (-35) * ic + (M - 1) / 6); A_ir += 1) {
+            for (int64_t A_kk = 0; A_kk <= tileopt_min(255, K - 256 * kc - 1); A_kk += 1) {
+              const int64_t A_ii_n = M - 210 * ic - 6 * A_ir;
+              if (A_ii_n >= 6) {
+                A_packed[A_ir * 1536 + A_kk * 6] = A[(210 * ic + 6 * A_ir) * A_s0 + 256 * kc + A_kk];
+                A_packed[A_ir * 1536 + A_kk * 6 + 1] = A[(210 * ic + 6 * A_ir + 1) * A_s0 + 256 * kc + A_kk];
+                A_packed[A_ir * 1536 + A_kk * 6 + 2] = A[(210 * ic + 6 * A_ir + 2) * A_s0 + 256 * kc + A_kk];
+                A_packed[A_ir * 1536 + A_kk * 6 + 3] = A[(210 * ic + 6 * A_ir + 3) * A_s0 + 256 * kc + A_kk];
+                A_packed[A_ir * 1536 + A_kk * 6 + 4] = A[(210 * ic + 6 * A_ir + 4) * A_s0 + 256 * kc + A_kk];
+                A_packed[A_ir * 1536 + A_kk * 6 + 5] = A[(210 * ic + 6 * A_ir + 5) * A_s0 + 256 * kc + A_kk];
+              } else {
+                for (int64_t A_ii = 0; A_ii < 6; ++A_ii) {
+                  if (A_ii < A_ii_n) {
+                    A_packed[A_ir * 1536 + A_kk * 6 + A_ii] = A[(210 * ic + 6 * A_ir + A_ii) * A_s0 + 256 * kc + A_kk];
+                  } else {
+                    A_packed[A_ir * 1536 + A_kk * 6 + A_ii] = 0;
+                  }
+                }
+              }
+            }
+          }
+          for (int64_t jr = 0; jr <= tileopt_min(63, (-64) * jc + (N - 1) / 16); jr += 1) {
+            for (int64_t ir = 0; ir <= tileopt_min(34, (-35) * ic + (M - 1) / 6); ir += 1) {
+              f32x8 C_tile_0_0 = {0}, C_tile_0_1 = {0};
+              f32x8 C_tile_1_0 = {0}, C_tile_1_1 = {0};
+              f32x8 C_tile_2_0 = {0}, C_tile_2_1 = {0};
+              f32x8 C_tile_3_0 = {0}, C_tile_3_1 = {0};
+              f32x8 C_tile_4_0 = {0}, C_tile_4_1 = {0};
+              f32x8 C_tile_5_0 = {0}, C_tile_5_1 = {0};
+              if (kc >= 1 && K >= 256 * kc + 1) {
+                const int64_t C_ii_n = M - 210 * ic - 6 * ir;
+                const int64_t C_jj_n = N - 1024 * jc - 16 * jr;
+                if (C_ii_n >= 6 && C_jj_n >= 16) {
+                  const float* const p1 = C + ((210 * ic + 6 * ir) * C_s0 + 1024 * jc + 16 * jr);
+                  C_tile_0_0 = *(const f32x8_u*)&p1[0];
+                  C_tile_0_1 = *(const f32x8_u*)&p1[8];
+                  C_tile_1_0 = *(const f32x8_u*)&p1[C_s0];
+                  C_tile_1_1 = *(const f32x8_u*)&p1[C_s0 + 8];
+                  C_tile_2_0 = *(const f32x8_u*)&p1[2 * C_s0];
+                  C_tile_2_1 = *(const f32x8_u*)&p1[2 * C_s0 + 8];
+                  C_tile_3_0 = *(const f32x8_u*)&p1[3 * C_s0];
+                  C_tile_3_1 = *(const f32x8_u*)&p1[3 * C_s0 + 8];
+                  C_tile_4_0 = *(const f32x8_u*)&p1[4 * C_s0];
+                  C_tile_4_1 = *(const f32x8_u*)&p1[4 * C_s0 + 8];
+                  C_tile_5_0 = *(const f32x8_u*)&p1[5 * C_s0];
+                  C_tile_5_1 = *(const f32x8_u*)&p1[5 * C_s0 + 8];
+                } else {
+                  _Alignas(64) float C_tile_spill[96];
+                  *(f32x8_u*)&C_tile_spill[0] = C_tile_0_0;
+                  *(f32x8_u*)&C_tile_spill[8] = C_tile_0_1;
+                  *(f32x8_u*)&C_tile_spill[16] = C_tile_1_0;
+                  *(f32x8_u*)&C_tile_spill[24] = C_tile_1_1;
+                  *(f32x8_u*)&C_tile_spill[32] = C_tile_2_0;
+                  *(f32x8_u*)&C_tile_spill[40] = C_tile_2_1;
+                  *(f32x8_u*)&C_tile_spill[48] = C_tile_3_0;
+                  *(f32x8_u*)&C_tile_spill[56] = C_tile_3_1;
+                  *(f32x8_u*)&C_tile_spill[64] = C_tile_4_0;
+                  *(f32x8_u*)&C_tile_spill[72] = C_tile_4_1;
+                  *(f32x8_u*)&C_tile_spill[80] = C_tile_5_0;
+                  *(f32x8_u*)&C_tile_spill[88] = C_tile_5_1;
+                  for (int64_t C_ii = 0; C_ii < 6; ++C_ii) {
+                    for (int64_t C_jj = 0; C_jj < 16; ++C_jj) {
+                      if (C_ii < C_ii_n && C_jj < C_jj_n) {
+                        C_tile_spill[C_ii * 16 + C_jj] = C[(210 * ic + 6 * ir + C_ii) * C_s0 + 1024 * jc + 16 * jr + C_jj];
+                      } else {
+                        C_tile_spill[C_ii * 16 + C_jj] = 0;
+                      }
+                    }
+                  }
+                  C_tile_0_0 = *(f32x8_u*)&C_tile_spill[0];
+                  C_tile_0_1 = *(f32x8_u*)&C_tile_spill[8];
+                  C_tile_1_0 = *(f32x8_u*)&C_tile_spill[16];
+                  C_tile_1_1 = *(f32x8_u*)&C_tile_spill[24];
+                  C_tile_2_0 = *(f32x8_u*)&C_tile_spill[32];
+                  C_tile_2_1 = *(f32x8_u*)&C_tile_spill[40];
+                  C_tile_3_0 = *(f32x8_u*)&C_tile_spill[48];
+                  C_tile_3_1 = *(f32x8_u*)&C_tile_spill[56];
+                  C_tile_4_0 = *(f32x8_u*)&C_tile_spill[64];
+                  C_tile_4_1 = *(f32x8_u*)&C_tile_spill[72];
+                  C_tile_5_0 = *(f32x8_u*)&C_tile_spill[80];
+                  C_tile_5_1 = *(f32x8_u*)&C_tile_spill[88];
+                }
+              } else {
+                C_tile_0_0 = tileopt_splat_f32x8(0.0f);
+                C_tile_0_1 = tileopt_splat_f32x8(0.0f);
+                C_tile_1_0 = tileopt_splat_f32x8(0.0f);
+                C_tile_1_1 = tileopt_splat_f32x8(0.0f);
+                C_tile_2_0 = tileopt_splat_f32x8(0.0f);
+                C_tile_2_1 = tileopt_splat_f32x8(0.0f);
+                C_tile_3_0 = tileopt_splat_f32x8(0.0f);
+                C_tile_3_1 = tileopt_splat_f32x8(0.0f);
+                C_tile_4_0 = tileopt_splat_f32x8(0.0f);
+                C_tile_4_1 = tileopt_splat_f32x8(0.0f);
+                C_tile_5_0 = tileopt_splat_f32x8(0.0f);
+                C_tile_5_1 = tileopt_splat_f32x8(0.0f);
+              }
+              for (int64_t kk = 0; kk <= tileopt_min(255, K - 256 * kc - 1); kk += 1) {
+                const float* const p1 = A_packed + (ir * 1536 + kk * 6);
+                const float* const p2 = B_packed + (jr * 4096 + kk * 16);
+                const f32x8 v1 = *(const f32x8_u*)&p2[0];
+                const float s0 = p1[0];
+                C_tile_0_0 += s0 * v1;
+                const f32x8 v1_2 = *(const f32x8_u*)&p2[8];
+                C_tile_0_1 += s0 * v1_2;
+                const float s0_2 = p1[1];
+                C_tile_1_0 += s0_2 * v1;
+                C_tile_1_1 += s0_2 * v1_2;
+                const float s0_3 = p1[2];
+                C_tile_2_0 += s0_3 * v1;
+                C_tile_2_1 += s0_3 * v1_2;
+                const float s0_4 = p1[3];
+                C_tile_3_0 += s0_4 * v1;
+                C_tile_3_1 += s0_4 * v1_2;
+                const float s0_5 = p1[4];
+                C_tile_4_0 += s0_5 * v1;
+                C_tile_4_1 += s0_5 * v1_2;
+                const float s0_6 = p1[5];
+                C_tile_5_0 += s0_6 * v1;
+                C_tile_5_1 += s0_6 * v1_2;
+              }
+              {
+                const int64_t C_ii_n_2 = M - 210 * ic - 6 * ir;
+                const int64_t C_jj_n_2 = N - 1024 * jc - 16 * jr;
+                if (C_ii_n_2 >= 6 && C_jj_n_2 >= 16) {
+                  float* const p0 = C + ((210 * ic + 6 * ir) * C_s0 + 1024 * jc + 16 * jr);
+                  *(f32x8_u*)&p0[0] = C_tile_0_0;
+                  *(f32x8_u*)&p0[8] = C_tile_0_1;
+                  *(f32x8_u*)&p0[C_s0] = C_tile_1_0;
+                  *(f32x8_u*)&p0[C_s0 + 8] = C_tile_1_1;
+                  *(f32x8_u*)&p0[2 * C_s0] = C_tile_2_0;
+                  *(f32x8_u*)&p0[2 * C_s0 + 8] = C_tile_2_1;
+                  *(f32x8_u*)&p0[3 * C_s0] = C_tile_3_0;
+                  *(f32x8_u*)&p0[3 * C_s0 + 8] = C_tile_3_1;
+                  *(f32x8_u*)&p0[4 * C_s0] = C_tile_4_0;
+                  *(f32x8_u*)&p0[4 * C_s0 + 8] = C_tile_4_1;
+                  *(f32x8_u*)&p0[5 * C_s0] = C_tile_5_0;
+                  *(f32x8_u*)&p0[5 * C_s0 + 8] = C_tile_5_1;
+                } else {
+                  _Alignas(64) float C_tile_spill[96];
+                  *(f32x8_u*)&C_tile_spill[0] = C_tile_0_0;
+                  *(f32x8_u*)&C_tile_spill[8] = C_tile_0_1;
+                  *(f32x8_u*)&C_tile_spill[16] = C_tile_1_0;
+                  *(f32x8_u*)&C_tile_spill[24] = C_tile_1_1;
+                  *(f32x8_u*)&C_tile_spill[32] = C_tile_2_0;
+                  *(f32x8_u*)&C_tile_spill[40] = C_tile_2_1;
+                  *(f32x8_u*)&C_tile_spill[48] = C_tile_3_0;
+                  *(f32x8_u*)&C_tile_spill[56] = C_tile_3_1;
+                  *(f32x8_u*)&C_tile_spill[64] = C_tile_4_0;
+                  *(f32x8_u*)&C_tile_spill[72] = C_tile_4_1;
+                  *(f32x8_u*)&C_tile_spill[80] = C_tile_5_0;
+                  *(f32x8_u*)&C_tile_spill[88] = C_tile_5_1;
+                  for (int64_t C_ii_2 = 0; C_ii_2 < tileopt_min(C_ii_n_2, 6); ++C_ii_2) {
+                    for (int64_t C_jj_2 = 0; C_jj_2 < tileopt_min(C_jj_n_2, 16); ++C_jj_2) {
+                      C[(210 * ic + 6 * ir + C_ii_2) * C_s0 + 1024 * jc + 16 * jr + C_jj_2] = C_tile_spill[C_ii_2 * 16 + C_jj_2];
                     }
                   }
                 }
               }
             }
           }
-          for (int64_t ic = 0; ic <= tileopt_floord(M - 1, 210); ic += 1) {
-            {
-              float* restrict const A_packed = (float*)(void*)(workspace + 1048576);
-              for (int64_t A_ir = 0; A_ir <= tileopt_min(34, (-35) * ic + (M - 1) / 6); A_ir += 1) {
-                for (int64_t A_kk = 0; A_kk <= tileopt_min(255, K - 256 * kc - 1); A_kk += 1) {
-                  {
-                    const int64_t A_ii_n = M - 210 * ic - 6 * A_ir;
-                    if (A_ii_n >= 6) {
-                      A_packed[A_ir * 1536 + A_kk * 6] = A[(210 * ic + 6 * A_ir) * A_s0 + 256 * kc + A_kk];
-                      A_packed[A_ir * 1536 + A_kk * 6 + 1] = A[(210 * ic + 6 * A_ir + 1) * A_s0 + 256 * kc + A_kk];
-                      A_packed[A_ir * 1536 + A_kk * 6 + 2] = A[(210 * ic + 6 * A_ir + 2) * A_s0 + 256 * kc + A_kk];
-                      A_packed[A_ir * 1536 + A_kk * 6 + 3] = A[(210 * ic + 6 * A_ir + 3) * A_s0 + 256 * kc + A_kk];
-                      A_packed[A_ir * 1536 + A_kk * 6 + 4] = A[(210 * ic + 6 * A_ir + 4) * A_s0 + 256 * kc + A_kk];
-                      A_packed[A_ir * 1536 + A_kk * 6 + 5] = A[(210 * ic + 6 * A_ir + 5) * A_s0 + 256 * kc + A_kk];
-                    } else {
-                      for (int64_t A_ii = 0; A_ii < 6; ++A_ii) {
-                        if (A_ii < A_ii_n) {
-                          A_packed[A_ir * 1536 + A_kk * 6 + A_ii] = A[(210 * ic + 6 * A_ir + A_ii) * A_s0 + 256 * kc + A_kk];
-                        } else {
-                          A_packed[A_ir * 1536 + A_kk * 6 + A_ii] = 0;
-                        }
-                      }
-                    }
+        }
+      }
+      if (K == 0) {
+        float* restrict const B_packed = (float*)(void*)(workspace + 0);
+        for (int64_t B_jr = 0; B_jr <= tileopt_min(63, (-64) * jc + (N - 1) / 16); B_jr += 1) {
+          for (int64_t B_kk = 0; B_kk <= tileopt_min(255, K - 256 * 0 - 1); B_kk += 1) {
+            const int64_t B_jj_n_2 = N - 1024 * jc - 16 * B_jr;
+            if (B_jj_n_2 >= 16) {
+              float* const p0 = B_packed + (B_jr * 4096 + B_kk * 16);
+              const float* const p1 = B + (B_kk * B_s0 + 1024 * jc + 16 * B_jr);
+              *(f32x8_u*)&p0[0] = *(const f32x8_u*)&p1[0];
+              *(f32x8_u*)&p0[8] = *(const f32x8_u*)&p1[8];
+            } else {
+              for (int64_t B_jj_2 = 0; B_jj_2 < 16; ++B_jj_2) {
+                if (B_jj_2 < B_jj_n_2) {
+                  B_packed[B_jr * 4096 + B_kk * 16 + B_jj_2] = B[B_kk * B_s0 + 1024 * jc + 16 * B_jr + B_jj_2];
+                } else {
+                  B_packed[B_jr * 4096 + B_kk * 16 + B_jj_2] = 0;
+                }
+              }
+            }
+          }
+        }
+        for (int64_t ic = 0; ic <= (M - 1) / 210; ic += 1) {
+          float* restrict const A_packed = (float*)(void*)(workspace + 1048576);
+          for (int64_t A_ir = 0; A_ir <= tileopt_min(34, (-35) * ic + (M - 1) / 6); A_ir += 1) {
+            for (int64_t A_kk = 0; A_kk <= tileopt_min(255, K - 256 * 0 - 1); A_kk += 1) {
+              const int64_t A_ii_n_2 = M - 210 * ic - 6 * A_ir;
+              if (A_ii_n_2 >= 6) {
+                A_packed[A_ir * 1536 + A_kk * 6] = A[(210 * ic + 6 * A_ir) * A_s0 + A_kk];
+                A_packed[A_ir * 1536 + A_kk * 6 + 1] = A[(210 * ic + 6 * A_ir + 1) * A_s0 + A_kk];
+                A_packed[A_ir * 1536 + A_kk * 6 + 2] = A[(210 * ic + 6 * A_ir + 2) * A_s0 + A_kk];
+                A_packed[A_ir * 1536 + A_kk * 6 + 3] = A[(210 * ic + 6 * A_ir + 3) * A_s0 + A_kk];
+                A_packed[A_ir * 1536 + A_kk * 6 + 4] = A[(210 * ic + 6 * A_ir + 4) * A_s0 + A_kk];
+                A_packed[A_ir * 1536 + A_kk * 6 + 5] = A[(210 * ic + 6 * A_ir + 5) * A_s0 + A_kk];
+              } else {
+                for (int64_t A_ii_2 = 0; A_ii_2 < 6; ++A_ii_2) {
+                  if (A_ii_2 < A_ii_n_2) {
+                    A_packed[A_ir * 1536 + A_kk * 6 + A_ii_2] = A[(210 * ic + 6 * A_ir + A_ii_2) * A_s0 + A_kk];
+                  } else {
+                    A_packed[A_ir * 1536 + A_kk * 6 + A_ii_2] = 0;
                   }
                 }
               }
-              for (int64_t jr = 0; jr <= tileopt_min(63, (-64) * jc + (N - 1) / 16); jr += 1) {
-                for (int64_t ir = 0; ir <= tileopt_min(34, (-35) * ic + (M - 1) / 6); ir += 1) {
-                  {
-                    f32x8 C_tile_0_0 = {0}, C_tile_0_1 = {0};
-                    f32x8 C_tile_1_0 = {0}, C_tile_1_1 = {0};
-                    f32x8 C_tile_2_0 = {0}, C_tile_2_1 = {0};
-                    f32x8 C_tile_3_0 = {0}, C_tile_3_1 = {0};
-                    f32x8 C_tile_4_0 = {0}, C_tile_4_1 = {0};
-                    f32x8 C_tile_5_0 = {0}, C_tile_5_1 = {0};
-                    if (kc >= 1 && K >= 256 * kc + 1) {
-                      {
-                        const int64_t C_ii_n = M - 210 * ic - 6 * ir;
-                        const int64_t C_jj_n = N - 1024 * jc - 16 * jr;
-                        if (C_ii_n >= 6 && C_jj_n >= 16) {
-                          const float* const p1 = C + ((210 * ic + 6 * ir) * C_s0 + 1024 * jc + 16 * jr);
-                          C_tile_0_0 = *(const f32x8_u*)&p1[0];
-                          C_tile_0_1 = *(const f32x8_u*)&p1[8];
-                          C_tile_1_0 = *(const f32x8_u*)&p1[C_s0];
-                          C_tile_1_1 = *(const f32x8_u*)&p1[C_s0 + 8];
-                          C_tile_2_0 = *(const f32x8_u*)&p1[2 * C_s0];
-                          C_tile_2_1 = *(const f32x8_u*)&p1[2 * C_s0 + 8];
-                          C_tile_3_0 = *(const f32x8_u*)&p1[3 * C_s0];
-                          C_tile_3_1 = *(const f32x8_u*)&p1[3 * C_s0 + 8];
-                          C_tile_4_0 = *(const f32x8_u*)&p1[4 * C_s0];
-                          C_tile_4_1 = *(const f32x8_u*)&p1[4 * C_s0 + 8];
-                          C_tile_5_0 = *(const f32x8_u*)&p1[5 * C_s0];
-                          C_tile_5_1 = *(const f32x8_u*)&p1[5 * C_s0 + 8];
-                        } else {
-                          _Alignas(64) float C_tile_spill[96];
-                          *(f32x8_u*)&C_tile_spill[0] = C_tile_0_0;
-                          *(f32x8_u*)&C_tile_spill[8] = C_tile_0_1;
-                          *(f32x8_u*)&C_tile_spill[16] = C_tile_1_0;
-                          *(f32x8_u*)&C_tile_spill[24] = C_tile_1_1;
-                          *(f32x8_u*)&C_tile_spill[32] = C_tile_2_0;
-                          *(f32x8_u*)&C_tile_spill[40] = C_tile_2_1;
-                          *(f32x8_u*)&C_tile_spill[48] = C_tile_3_0;
-                          *(f32x8_u*)&C_tile_spill[56] = C_tile_3_1;
-                          *(f32x8_u*)&C_tile_spill[64] = C_tile_4_0;
-                          *(f32x8_u*)&C_tile_spill[72] = C_tile_4_1;
-                          *(f32x8_u*)&C_tile_spill[80] = C_tile_5_0;
-                          *(f32x8_u*)&C_tile_spill[88] = C_tile_5_1;
-                          for (int64_t C_ii = 0; C_ii < 6; ++C_ii) {
-                            for (int64_t C_jj = 0; C_jj < 16; ++C_jj) {
-                              if (C_ii < C_ii_n && C_jj < C_jj_n) {
-                                C_tile_spill[C_ii * 16 + C_jj] = C[(210 * ic + 6 * ir + C_ii) * C_s0 + 1024 * jc + 16 * jr + C_jj];
-                              } else {
-                                C_tile_spill[C_ii * 16 + C_jj] = 0;
-                              }
-                            }
-                          }
-                          C_tile_0_0 = *(f32x8_u*)&C_tile_spill[0];
-                          C_tile_0_1 = *(f32x8_u*)&C_tile_spill[8];
-                          C_tile_1_0 = *(f32x8_u*)&C_tile_spill[16];
-                          C_tile_1_1 = *(f32x8_u*)&C_tile_spill[24];
-                          C_tile_2_0 = *(f32x8_u*)&C_tile_spill[32];
-                          C_tile_2_1 = *(f32x8_u*)&C_tile_spill[40];
-                          C_tile_3_0 = *(f32x8_u*)&C_tile_spill[48];
-                          C_tile_3_1 = *(f32x8_u*)&C_tile_spill[56];
-                          C_tile_4_0 = *(f32x8_u*)&C_tile_spill[64];
-                          C_tile_4_1 = *(f32x8_u*)&C_tile_spill[72];
-                          C_tile_5_0 = *(f32x8_u*)&C_tile_spill[80];
-                          C_tile_5_1 = *(f32x8_u*)&C_tile_spill[88];
-                        }
-                      }
-                    } else {
-                      if (kc == 0) {
-                        C_tile_0_0 = tileopt_splat_f32x8(0.0f);
-                        C_tile_0_1 = tileopt_splat_f32x8(0.0f);
-                        C_tile_1_0 = tileopt_splat_f32x8(0.0f);
-                        C_tile_1_1 = tileopt_splat_f32x8(0.0f);
-                        C_tile_2_0 = tileopt_splat_f32x8(0.0f);
-                        C_tile_2_1 = tileopt_splat_f32x8(0.0f);
-                        C_tile_3_0 = tileopt_splat_f32x8(0.0f);
-                        C_tile_3_1 = tileopt_splat_f32x8(0.0f);
-                        C_tile_4_0 = tileopt_splat_f32x8(0.0f);
-                        C_tile_4_1 = tileopt_splat_f32x8(0.0f);
-                        C_tile_5_0 = tileopt_splat_f32x8(0.0f);
-                        C_tile_5_1 = tileopt_splat_f32x8(0.0f);
+            }
+          }
+          for (int64_t jr = 0; jr <= tileopt_min(63, (-64) * jc + (N - 1) / 16); jr += 1) {
+            for (int64_t ir = 0; ir <= tileopt_min(34, (-35) * ic + (M - 1) / 6); ir += 1) {
+              f32x8 C_tile_0_0 = {0}, C_tile_0_1 = {0};
+              f32x8 C_tile_1_0 = {0}, C_tile_1_1 = {0};
+              f32x8 C_tile_2_0 = {0}, C_tile_2_1 = {0};
+              f32x8 C_tile_3_0 = {0}, C_tile_3_1 = {0};
+              f32x8 C_tile_4_0 = {0}, C_tile_4_1 = {0};
+              f32x8 C_tile_5_0 = {0}, C_tile_5_1 = {0};
+              if (0 >= 1 && K >= 256 * 0 + 1) {
+                const int64_t C_ii_n_3 = M - 210 * ic - 6 * ir;
+                const int64_t C_jj_n_3 = N - 1024 * jc - 16 * jr;
+                if (C_ii_n_3 >= 6 && C_jj_n_3 >= 16) {
+                  const float* const p1 = C + ((210 * ic + 6 * ir) * C_s0 + 1024 * jc + 16 * jr);
+                  C_tile_0_0 = *(const f32x8_u*)&p1[0];
+                  C_tile_0_1 = *(const f32x8_u*)&p1[8];
+                  C_tile_1_0 = *(const f32x8_u*)&p1[C_s0];
+                  C_tile_1_1 = *(const f32x8_u*)&p1[C_s0 + 8];
+                  C_tile_2_0 = *(const f32x8_u*)&p1[2 * C_s0];
+                  C_tile_2_1 = *(const f32x8_u*)&p1[2 * C_s0 + 8];
+                  C_tile_3_0 = *(const f32x8_u*)&p1[3 * C_s0];
+                  C_tile_3_1 = *(const f32x8_u*)&p1[3 * C_s0 + 8];
+                  C_tile_4_0 = *(const f32x8_u*)&p1[4 * C_s0];
+                  C_tile_4_1 = *(const f32x8_u*)&p1[4 * C_s0 + 8];
+                  C_tile_5_0 = *(const f32x8_u*)&p1[5 * C_s0];
+                  C_tile_5_1 = *(const f32x8_u*)&p1[5 * C_s0 + 8];
+                } else {
+                  _Alignas(64) float C_tile_spill[96];
+                  *(f32x8_u*)&C_tile_spill[0] = C_tile_0_0;
+                  *(f32x8_u*)&C_tile_spill[8] = C_tile_0_1;
+                  *(f32x8_u*)&C_tile_spill[16] = C_tile_1_0;
+                  *(f32x8_u*)&C_tile_spill[24] = C_tile_1_1;
+                  *(f32x8_u*)&C_tile_spill[32] = C_tile_2_0;
+                  *(f32x8_u*)&C_tile_spill[40] = C_tile_2_1;
+                  *(f32x8_u*)&C_tile_spill[48] = C_tile_3_0;
+                  *(f32x8_u*)&C_tile_spill[56] = C_tile_3_1;
+                  *(f32x8_u*)&C_tile_spill[64] = C_tile_4_0;
+                  *(f32x8_u*)&C_tile_spill[72] = C_tile_4_1;
+                  *(f32x8_u*)&C_tile_spill[80] = C_tile_5_0;
+                  *(f32x8_u*)&C_tile_spill[88] = C_tile_5_1;
+                  for (int64_t C_ii_3 = 0; C_ii_3 < 6; ++C_ii_3) {
+                    for (int64_t C_jj_3 = 0; C_jj_3 < 16; ++C_jj_3) {
+                      if (C_ii_3 < C_ii_n_3 && C_jj_3 < C_jj_n_3) {
+                        C_tile_spill[C_ii_3 * 16 + C_jj_3] = C[(210 * ic + 6 * ir + C_ii_3) * C_s0 + 1024 * jc + 16 * jr + C_jj_3];
+                      } else {
+                        C_tile_spill[C_ii_3 * 16 + C_jj_3] = 0;
                       }
                     }
-                    for (int64_t kk = 0; kk <= tileopt_min(255, K - 256 * kc - 1); kk += 1) {
-                      {
-                        const float* const p1 = A_packed + (ir * 1536 + kk * 6);
-                        const float* const p2 = B_packed + (jr * 4096 + kk * 16);
-                        const f32x8 v1 = *(const f32x8_u*)&p2[0];
-                        const float s0 = p1[0];
-                        C_tile_0_0 += s0 * v1;
-                        const f32x8 v1_2 = *(const f32x8_u*)&p2[8];
-                        C_tile_0_1 += s0 * v1_2;
-                        const float s0_2 = p1[1];
-                        C_tile_1_0 += s0_2 * v1;
-                        C_tile_1_1 += s0_2 * v1_2;
-                        const float s0_3 = p1[2];
-                        C_tile_2_0 += s0_3 * v1;
-                        C_tile_2_1 += s0_3 * v1_2;
-                        const float s0_4 = p1[3];
-                        C_tile_3_0 += s0_4 * v1;
-                        C_tile_3_1 += s0_4 * v1_2;
-                        const float s0_5 = p1[4];
-                        C_tile_4_0 += s0_5 * v1;
-                        C_tile_4_1 += s0_5 * v1_2;
-                        const float s0_6 = p1[5];
-                        C_tile_5_0 += s0_6 * v1;
-                        C_tile_5_1 += s0_6 * v1_2;
-                      }
-                    }
-                    if (K >= 256 * kc + 1 || kc == 0) {
-                      {
-                        const int64_t C_ii_n_2 = M - 210 * ic - 6 * ir;
-                        const int64_t C_jj_n_2 = N - 1024 * jc - 16 * jr;
-                        if (C_ii_n_2 >= 6 && C_jj_n_2 >= 16) {
-                          float* const p0 = C + ((210 * ic + 6 * ir) * C_s0 + 1024 * jc + 16 * jr);
-                          *(f32x8_u*)&p0[0] = C_tile_0_0;
-                          *(f32x8_u*)&p0[8] = C_tile_0_1;
-                          *(f32x8_u*)&p0[C_s0] = C_tile_1_0;
-                          *(f32x8_u*)&p0[C_s0 + 8] = C_tile_1_1;
-                          *(f32x8_u*)&p0[2 * C_s0] = C_tile_2_0;
-                          *(f32x8_u*)&p0[2 * C_s0 + 8] = C_tile_2_1;
-                          *(f32x8_u*)&p0[3 * C_s0] = C_tile_3_0;
-                          *(f32x8_u*)&p0[3 * C_s0 + 8] = C_tile_3_1;
-                          *(f32x8_u*)&p0[4 * C_s0] = C_tile_4_0;
-                          *(f32x8_u*)&p0[4 * C_s0 + 8] = C_tile_4_1;
-                          *(f32x8_u*)&p0[5 * C_s0] = C_tile_5_0;
-                          *(f32x8_u*)&p0[5 * C_s0 + 8] = C_tile_5_1;
-                        } else {
-                          _Alignas(64) float C_tile_spill[96];
-                          *(f32x8_u*)&C_tile_spill[0] = C_tile_0_0;
-                          *(f32x8_u*)&C_tile_spill[8] = C_tile_0_1;
-                          *(f32x8_u*)&C_tile_spill[16] = C_tile_1_0;
-                          *(f32x8_u*)&C_tile_spill[24] = C_tile_1_1;
-                          *(f32x8_u*)&C_tile_spill[32] = C_tile_2_0;
-                          *(f32x8_u*)&C_tile_spill[40] = C_tile_2_1;
-                          *(f32x8_u*)&C_tile_spill[48] = C_tile_3_0;
-                          *(f32x8_u*)&C_tile_spill[56] = C_tile_3_1;
-                          *(f32x8_u*)&C_tile_spill[64] = C_tile_4_0;
-                          *(f32x8_u*)&C_tile_spill[72] = C_tile_4_1;
-                          *(f32x8_u*)&C_tile_spill[80] = C_tile_5_0;
-                          *(f32x8_u*)&C_tile_spill[88] = C_tile_5_1;
-                          for (int64_t C_ii_2 = 0; C_ii_2 < tileopt_min(C_ii_n_2, 6); ++C_ii_2) {
-                            for (int64_t C_jj_2 = 0; C_jj_2 < tileopt_min(C_jj_n_2, 16); ++C_jj_2) {
-                              C[(210 * ic + 6 * ir + C_ii_2) * C_s0 + 1024 * jc + 16 * jr + C_jj_2] = C_tile_spill[C_ii_2 * 16 + C_jj_2];
-                            }
-                          }
-                        }
-                      }
+                  }
+                  C_tile_0_0 = *(f32x8_u*)&C_tile_spill[0];
+                  C_tile_0_1 = *(f32x8_u*)&C_tile_spill[8];
+                  C_tile_1_0 = *(f32x8_u*)&C_tile_spill[16];
+                  C_tile_1_1 = *(f32x8_u*)&C_tile_spill[24];
+                  C_tile_2_0 = *(f32x8_u*)&C_tile_spill[32];
+                  C_tile_2_1 = *(f32x8_u*)&C_tile_spill[40];
+                  C_tile_3_0 = *(f32x8_u*)&C_tile_spill[48];
+                  C_tile_3_1 = *(f32x8_u*)&C_tile_spill[56];
+                  C_tile_4_0 = *(f32x8_u*)&C_tile_spill[64];
+                  C_tile_4_1 = *(f32x8_u*)&C_tile_spill[72];
+                  C_tile_5_0 = *(f32x8_u*)&C_tile_spill[80];
+                  C_tile_5_1 = *(f32x8_u*)&C_tile_spill[88];
+                }
+              } else {
+                C_tile_0_0 = tileopt_splat_f32x8(0.0f);
+                C_tile_0_1 = tileopt_splat_f32x8(0.0f);
+                C_tile_1_0 = tileopt_splat_f32x8(0.0f);
+                C_tile_1_1 = tileopt_splat_f32x8(0.0f);
+                C_tile_2_0 = tileopt_splat_f32x8(0.0f);
+                C_tile_2_1 = tileopt_splat_f32x8(0.0f);
+                C_tile_3_0 = tileopt_splat_f32x8(0.0f);
+                C_tile_3_1 = tileopt_splat_f32x8(0.0f);
+                C_tile_4_0 = tileopt_splat_f32x8(0.0f);
+                C_tile_4_1 = tileopt_splat_f32x8(0.0f);
+                C_tile_5_0 = tileopt_splat_f32x8(0.0f);
+                C_tile_5_1 = tileopt_splat_f32x8(0.0f);
+              }
+              for (int64_t kk = 0; kk <= tileopt_min(255, K - 256 * 0 - 1); kk += 1) {
+                const float* const p1 = A_packed + (ir * 1536 + kk * 6);
+                const float* const p2 = B_packed + (jr * 4096 + kk * 16);
+                const f32x8 v1 = *(const f32x8_u*)&p2[0];
+                const float s0 = p1[0];
+                C_tile_0_0 += s0 * v1;
+                const f32x8 v1_2 = *(const f32x8_u*)&p2[8];
+                C_tile_0_1 += s0 * v1_2;
+                const float s0_2 = p1[1];
+                C_tile_1_0 += s0_2 * v1;
+                C_tile_1_1 += s0_2 * v1_2;
+                const float s0_3 = p1[2];
+                C_tile_2_0 += s0_3 * v1;
+                C_tile_2_1 += s0_3 * v1_2;
+                const float s0_4 = p1[3];
+                C_tile_3_0 += s0_4 * v1;
+                C_tile_3_1 += s0_4 * v1_2;
+                const float s0_5 = p1[4];
+                C_tile_4_0 += s0_5 * v1;
+                C_tile_4_1 += s0_5 * v1_2;
+                const float s0_6 = p1[5];
+                C_tile_5_0 += s0_6 * v1;
+                C_tile_5_1 += s0_6 * v1_2;
+              }
+              {
+                const int64_t C_ii_n_4 = M - 210 * ic - 6 * ir;
+                const int64_t C_jj_n_4 = N - 1024 * jc - 16 * jr;
+                if (C_ii_n_4 >= 6 && C_jj_n_4 >= 16) {
+                  float* const p0 = C + ((210 * ic + 6 * ir) * C_s0 + 1024 * jc + 16 * jr);
+                  *(f32x8_u*)&p0[0] = C_tile_0_0;
+                  *(f32x8_u*)&p0[8] = C_tile_0_1;
+                  *(f32x8_u*)&p0[C_s0] = C_tile_1_0;
+                  *(f32x8_u*)&p0[C_s0 + 8] = C_tile_1_1;
+                  *(f32x8_u*)&p0[2 * C_s0] = C_tile_2_0;
+                  *(f32x8_u*)&p0[2 * C_s0 + 8] = C_tile_2_1;
+                  *(f32x8_u*)&p0[3 * C_s0] = C_tile_3_0;
+                  *(f32x8_u*)&p0[3 * C_s0 + 8] = C_tile_3_1;
+                  *(f32x8_u*)&p0[4 * C_s0] = C_tile_4_0;
+                  *(f32x8_u*)&p0[4 * C_s0 + 8] = C_tile_4_1;
+                  *(f32x8_u*)&p0[5 * C_s0] = C_tile_5_0;
+                  *(f32x8_u*)&p0[5 * C_s0 + 8] = C_tile_5_1;
+                } else {
+                  _Alignas(64) float C_tile_spill[96];
+                  *(f32x8_u*)&C_tile_spill[0] = C_tile_0_0;
+                  *(f32x8_u*)&C_tile_spill[8] = C_tile_0_1;
+                  *(f32x8_u*)&C_tile_spill[16] = C_tile_1_0;
+                  *(f32x8_u*)&C_tile_spill[24] = C_tile_1_1;
+                  *(f32x8_u*)&C_tile_spill[32] = C_tile_2_0;
+                  *(f32x8_u*)&C_tile_spill[40] = C_tile_2_1;
+                  *(f32x8_u*)&C_tile_spill[48] = C_tile_3_0;
+                  *(f32x8_u*)&C_tile_spill[56] = C_tile_3_1;
+                  *(f32x8_u*)&C_tile_spill[64] = C_tile_4_0;
+                  *(f32x8_u*)&C_tile_spill[72] = C_tile_4_1;
+                  *(f32x8_u*)&C_tile_spill[80] = C_tile_5_0;
+                  *(f32x8_u*)&C_tile_spill[88] = C_tile_5_1;
+                  for (int64_t C_ii_4 = 0; C_ii_4 < tileopt_min(C_ii_n_4, 6); ++C_ii_4) {
+                    for (int64_t C_jj_4 = 0; C_jj_4 < tileopt_min(C_jj_n_4, 16); ++C_jj_4) {
+                      C[(210 * ic + 6 * ir + C_ii_4) * C_s0 + 1024 * jc + 16 * jr + C_jj_4] = C_tile_spill[C_ii_4 * 16 + C_jj_4];
                     }
                   }
                 }

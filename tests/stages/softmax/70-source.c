@@ -49,24 +49,22 @@ static __attribute__((noinline)) void tileopt_kernel_0_softmax(const int64_t R, 
   const int64_t X_s0 = N;
   const int64_t Y_s0 = N;
   for (int64_t r = 0; r <= R - 1; r += 1) {
+    float l_value = 0;
     {
-      float l_value = 0;
-      {
-        float m_value = 0;
-        m_value = -INFINITY;
-        #pragma omp simd reduction(tileopt_max_f32 : m_value)
-        for (int64_t j = 0; j <= N - 1; j += 1) {
-          m_value = tileopt_max_f32(m_value, X[r * X_s0 + j]);
-        }
-        l_value = 0.0f;
-        #pragma omp simd reduction(+ : l_value)
-        for (int64_t j_2 = 0; j_2 <= N - 1; j_2 += 1) {
-          l_value += tileopt_exp_f32(X[r * X_s0 + j_2] - m_value);
-        }
-        #pragma omp simd
-        for (int64_t j_3 = 0; j_3 <= N - 1; j_3 += 1) {
-          Y[r * Y_s0 + j_3] = tileopt_exp_f32(X[r * X_s0 + j_3] - m_value) / l_value;
-        }
+      float m_value = 0;
+      m_value = -INFINITY;
+      #pragma omp simd reduction(tileopt_max_f32 : m_value)
+      for (int64_t j = 0; j <= N - 1; j += 1) {
+        m_value = tileopt_max_f32(m_value, X[r * X_s0 + j]);
+      }
+      l_value = 0.0f;
+      #pragma omp simd reduction(+ : l_value)
+      for (int64_t j_2 = 0; j_2 <= N - 1; j_2 += 1) {
+        l_value += tileopt_exp_f32(X[r * X_s0 + j_2] - m_value);
+      }
+      #pragma omp simd
+      for (int64_t j_3 = 0; j_3 <= N - 1; j_3 += 1) {
+        Y[r * Y_s0 + j_3] = tileopt_exp_f32(X[r * X_s0 + j_3] - m_value) / l_value;
       }
     }
   }

@@ -22,32 +22,28 @@ static __attribute__((noinline)) void tileopt_kernel_0_transpose(const int64_t M
   const int64_t B_s0 = M;
   for (int64_t ib = 0; ib <= tileopt_floord(M - 1, 64); ib += 1) {
     for (int64_t jb = 0; jb <= tileopt_floord(N - 1, 16); jb += 1) {
-      {
-        _Alignas(64) float B_tile[1024];
-        for (int64_t ii = 0; ii <= tileopt_min(63, M - 64 * ib - 1); ii += 1) {
-          for (int64_t jj = 0; jj <= tileopt_min(15, N - 16 * jb - 1); jj += 1) {
-            B_tile[jj * 64 + ii] = A[(64 * ib + ii) * A_s0 + 16 * jb + jj];
-          }
+      _Alignas(64) float B_tile[1024];
+      for (int64_t ii = 0; ii <= tileopt_min(63, M - 64 * ib - 1); ii += 1) {
+        for (int64_t jj = 0; jj <= tileopt_min(15, N - 16 * jb - 1); jj += 1) {
+          B_tile[jj * 64 + ii] = A[(64 * ib + ii) * A_s0 + 16 * jb + jj];
         }
-        for (int64_t B_tile_0 = 0; B_tile_0 <= tileopt_min(15, N - 16 * jb - 1); B_tile_0 += 1) {
-          {
-            const int64_t B_tile_1_n = M - 64 * ib;
-            if (B_tile_1_n >= 64) {
-              float* const p0 = B + ((16 * jb + B_tile_0) * B_s0 + 64 * ib);
-              const float* const p1 = B_tile + (B_tile_0 * 64);
-              *(f32x8_u*)&p0[0] = *(const f32x8_u*)&p1[0];
-              *(f32x8_u*)&p0[8] = *(const f32x8_u*)&p1[8];
-              *(f32x8_u*)&p0[16] = *(const f32x8_u*)&p1[16];
-              *(f32x8_u*)&p0[24] = *(const f32x8_u*)&p1[24];
-              *(f32x8_u*)&p0[32] = *(const f32x8_u*)&p1[32];
-              *(f32x8_u*)&p0[40] = *(const f32x8_u*)&p1[40];
-              *(f32x8_u*)&p0[48] = *(const f32x8_u*)&p1[48];
-              *(f32x8_u*)&p0[56] = *(const f32x8_u*)&p1[56];
-            } else {
-              for (int64_t B_tile_1 = 0; B_tile_1 < tileopt_min(B_tile_1_n, 64); ++B_tile_1) {
-                B[(16 * jb + B_tile_0) * B_s0 + 64 * ib + B_tile_1] = B_tile[B_tile_0 * 64 + B_tile_1];
-              }
-            }
+      }
+      for (int64_t B_tile_0 = 0; B_tile_0 <= tileopt_min(15, N - 16 * jb - 1); B_tile_0 += 1) {
+        const int64_t B_tile_1_n = M - 64 * ib;
+        if (B_tile_1_n >= 64) {
+          float* const p0 = B + ((16 * jb + B_tile_0) * B_s0 + 64 * ib);
+          const float* const p1 = B_tile + (B_tile_0 * 64);
+          *(f32x8_u*)&p0[0] = *(const f32x8_u*)&p1[0];
+          *(f32x8_u*)&p0[8] = *(const f32x8_u*)&p1[8];
+          *(f32x8_u*)&p0[16] = *(const f32x8_u*)&p1[16];
+          *(f32x8_u*)&p0[24] = *(const f32x8_u*)&p1[24];
+          *(f32x8_u*)&p0[32] = *(const f32x8_u*)&p1[32];
+          *(f32x8_u*)&p0[40] = *(const f32x8_u*)&p1[40];
+          *(f32x8_u*)&p0[48] = *(const f32x8_u*)&p1[48];
+          *(f32x8_u*)&p0[56] = *(const f32x8_u*)&p1[56];
+        } else {
+          for (int64_t B_tile_1 = 0; B_tile_1 < tileopt_min(B_tile_1_n, 64); ++B_tile_1) {
+            B[(16 * jb + B_tile_0) * B_s0 + 64 * ib + B_tile_1] = B_tile[B_tile_0 * 64 + B_tile_1];
           }
         }
       }
