@@ -82,6 +82,8 @@ class EmptyReduction:
     def __truediv__(self, literal): raise Unknown
     def __floordiv__(self, literal): raise Unknown
     def __mod__(self, literal): raise Unknown
+    def __rshift__(self, literal): raise Unknown
+    def __and__(self, literal): raise Unknown
     def __radd__(self, literal): raise Unknown
     def __rsub__(self, literal): raise Unknown
     def __rmul__(self, literal): raise Unknown
