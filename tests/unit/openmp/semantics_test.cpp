@@ -35,7 +35,7 @@ class Battery {
     text_.tensor(name, type, {"N"}, TensorRole::out);
   }
 
-  /// Compares all outputs exactly (NaN with NaN).
+  /// Compares all outputs exactly (NaN with NaN). Undefined behaviour of the printed code traps.
   void check(std::int64_t n, const std::string& compiler, const Machine& machine, const std::string& optimisation = "-O1") {
     for (const Body& b : bodies_) {
       std::vector<std::string> accesses;
@@ -75,7 +75,7 @@ class Battery {
     for (const auto& [name, type] : outputs_) arguments[name] = HostArray(type, {n});
     AstOracle oracle(program, {{"N", n}}, arguments);
     oracle.run(ast);
-    const CompiledKernel kernel = CompiledKernel::compile(program, print(program, {ast}, machine), machine, {compiler, {optimisation, "-Wall", "-Wextra", "-Werror", "-Wno-pass-failed"}});
+    const CompiledKernel kernel = CompiledKernel::compile(program, print(program, {ast}, machine), machine, {compiler, {optimisation, "-Wall", "-Wextra", "-Werror", "-Wno-pass-failed", "-fsanitize=undefined,float-cast-overflow", "-fsanitize-undefined-trap-on-error"}});
     ASSERT_EQ(kernel.run({{"N", n}}, arguments), 0);
     int shown = 0;
     for (std::size_t o = 0; o < outputs_.size(); ++o) {
