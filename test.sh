@@ -8,6 +8,6 @@ source cmake/packages.sh
 
 install_packages "${build_packages[@]}" "${test_packages[@]}"
 echo "building (the first time takes some minutes) ..." >&2
-build build/test -DTILEOPT_TESTS=ON
+build build/test -DTILEOPT_TESTS=ON -DCMAKE_CXX_FLAGS_RELEASE="-O1 -DNDEBUG"
 
 exec ctest --test-dir build/test --label-exclude '^(long|device)$' --output-on-failure --no-tests=error -j "$(nproc)" "$@" </dev/null

@@ -24,16 +24,17 @@ install_packages() {
   "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends "${missing[@]}" </dev/null >&2
 }
 
-build_packages=(g++ gcc make cmake ninja-build ccache libisl-dev libgmp-dev libyaml-cpp-dev nlohmann-json3-dev libcli11-dev libfmt-dev)
+build_packages=(g++ gcc make cmake ninja-build libisl-dev libgmp-dev libyaml-cpp-dev nlohmann-json3-dev libcli11-dev)
 test_packages=(libgtest-dev)
 
-# Configures where needed and builds; the output is shown only where it fails.
+# Configures where needed and builds; the output is shown only where it fails. With no cache to draw on (a fresh machine),
+# precompiled headers take half of the time.
 build() {
   local folder=$1 log
   shift
   mkdir -p "$folder"
   log=$folder/build.log
-  if ! { cmake -S . -B "$folder" -G Ninja -DCMAKE_BUILD_TYPE=Release "$@" && cmake --build "$folder"; } >"$log" 2>&1 </dev/null; then
+  if ! { cmake -S . -B "$folder" -G Ninja -DCMAKE_BUILD_TYPE=Release -DTILEOPT_PCH=ON "$@" && cmake --build "$folder"; } >"$log" 2>&1 </dev/null; then
     tail -n 60 "$log" >&2
     echo "the build failed; the whole log is $log" >&2
     return 1
