@@ -265,6 +265,18 @@ Document certificate_summary(const Certificate& certificate) {
   return {{"proved", proved}, {"refuted", refuted}, {"not_attempted", open}};
 }
 
+ItemResult refused_result(const Item& item, const Infeasible& refused) {
+  if (refused.code == stopped_code) {
+    ItemResult result;
+    result.summary = refused.reason;
+    return result;
+  }
+  ItemResult result = failure(exit_infeasible, to_string(refused), item.program->name() + ": " + to_string(refused) + "\n");
+  result.details["infeasible"] = {{"code", refused.code}, {"stage", refused.stage}, {"kernel", refused.kernel},
+                                  {"plan_entry", refused.plan_entry}, {"reason", refused.reason}};
+  return result;
+}
+
 Compiled compile_item(const Item& item) {
   Compiled compiled;
   const auto start = std::chrono::steady_clock::now();
@@ -272,13 +284,7 @@ Compiled compile_item(const Item& item) {
   Candidate<Outcome> candidate = resolve_and_compile(item.program, item.request, trace, item.edited);
   compiled.milliseconds = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
   if (const auto* refused = std::get_if<Infeasible>(&candidate)) {
-    if (refused->code == stopped_code) {
-      compiled.failed.summary = refused->reason;
-    } else {
-      compiled.failed = failure(exit_infeasible, to_string(*refused), item.program->name() + ": " + to_string(*refused) + "\n");
-      compiled.failed.details["infeasible"] = {{"code", refused->code}, {"stage", refused->stage}, {"kernel", refused->kernel},
-                                               {"plan_entry", refused->plan_entry}, {"reason", refused->reason}};
-    }
+    compiled.failed = refused_result(item, *refused);
     return compiled;
   }
   auto& outcome = std::get<Outcome>(candidate);

@@ -43,6 +43,9 @@ struct Compiled {
 };
 Compiled compile_item(const Item& item);
 
+/// Exit code, summary and details of a plan that cannot be honoured (or was stopped by --stop-after: nothing failed then).
+ItemResult refused_result(const Item& item, const Infeasible& refused);
+
 /// Runs `command` for every program that the options name, catching what it throws; prints messages to stderr, the result
 /// document to stdout with --json, a summary where something failed. Returns the exit code: the largest of all.
 int run_items(const Options& options, const std::function<ItemResult(const Item&)>& command);

@@ -88,6 +88,7 @@ Parsed parse_command_line(int argc, const char* const* argv) {
     command->footer(examples);
   }
   for (CLI::App* command : {&run, &check}) add_seed(*command, options);
+  check.add_flag("--stages", options.stages, "Run every compile stage in the tree interpreter instead of the compiled kernel; name the first that deviates");
   machines.add_option("name", options.machine, "Machine name or file");
   add_json(machines, options);
 

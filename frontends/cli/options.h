@@ -26,6 +26,7 @@ struct Options {
   std::string dump_dir, stop_after, start_from;
   std::string output;                ///< file or folder
   std::string certificate;
+  bool stages = false;               ///< check: every stage in the tree interpreter instead of the compiled kernel
   bool json = false;
   std::uint64_t seed = 1;
 };

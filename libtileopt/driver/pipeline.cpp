@@ -36,7 +36,7 @@ Candidate<Ast> choose_ast(const SynchronizedSchedule& synchronized, const std::s
 }
 
 /// Schedule to Ast of one kernel.
-Candidate<Ast> compile_kernel(const Kernel& kernel, const Machine& machine, Trace& trace, const EditedAsts& edited) {
+Candidate<KernelStages> compile_kernel(const Kernel& kernel, const Machine& machine, Trace& trace, const EditedAsts& edited) {
   const std::string& name = kernel.name();
   TILEOPT_TRY(schedule,     trace("20-schedule",     name, [&] { return compute_schedule(kernel); }));
   TILEOPT_TRY(digits,       trace("30-digits",       name, [&] { return digitize(schedule, machine); }));
@@ -45,29 +45,45 @@ Candidate<Ast> compile_kernel(const Kernel& kernel, const Machine& machine, Trac
   TILEOPT_TRY(pipelined,    trace("55-pipelined",    name, [&] { return pipeline_copies(promoted); }));
   TILEOPT_TRY(synchronized, trace("58-synchronized", name, [&] { return place_barriers(pipelined, machine); }));
   TILEOPT_TRY(ast,          trace("60-ast",          name, [&] { return choose_ast(synchronized, name, edited); }));
-  return std::move(ast);
+  return KernelStages{std::move(synchronized), std::move(ast)};
 }
 
 /// Every kernel, also after one that stops where `--stop-after` asks; the first refusal otherwise.
-Candidate<std::vector<Ast>> compile_kernels(const std::vector<Kernel>& kernels, const Machine& machine, Trace& trace,
-                                            const EditedAsts& edited) {
-  std::vector<Ast> asts;
+Candidate<std::vector<KernelStages>> compile_kernels(const std::vector<Kernel>& kernels, const Machine& machine, Trace& trace,
+                                                     const EditedAsts& edited) {
+  std::vector<KernelStages> all;
   std::optional<Infeasible> stopped;
   for (const Kernel& kernel : kernels) {
-    Candidate<Ast> ast = compile_kernel(kernel, machine, trace, edited);
-    if (feasible(ast)) {
-      asts.push_back(std::get<Ast>(std::move(ast)));
+    Candidate<KernelStages> stages = compile_kernel(kernel, machine, trace, edited);
+    if (feasible(stages)) {
+      all.push_back(std::get<KernelStages>(std::move(stages)));
     } else {
-      stopped = std::get<Infeasible>(std::move(ast));
+      stopped = std::get<Infeasible>(std::move(stages));
       if (stopped->kernel.empty()) stopped->kernel = kernel.name();
       if (stopped->code != stopped_code) break;
     }
   }
   if (stopped) return std::move(*stopped);
+  return all;
+}
+
+std::vector<Ast> asts_of(const std::vector<KernelStages>& kernels) {
+  std::vector<Ast> asts;
+  for (const KernelStages& kernel : kernels) asts.push_back(kernel.ast);
   return asts;
 }
 
 }  // namespace
+
+Candidate<std::vector<KernelStages>> compile_stages(std::shared_ptr<const Program> source, const Plan& plan, const Machine& machine,
+                                                    Trace& trace, const EditedAsts& edited) {
+  check_plan(*source, plan, machine);
+  trace.begin(source, plan, machine);
+  TILEOPT_TRY(program,     trace("05-rewritten",   [&] { return apply_rewrites(source, plan); }));
+  TILEOPT_TRY(dependences, trace("10-dependences", [&] { return std::make_shared<const Dependences>(analyze_dependences(*program)); }));
+  TILEOPT_TRY(kernels,     trace("15-kernels",     [&] { return group_kernels(program, dependences, plan); }));
+  return compile_kernels(kernels, machine, trace, edited);
+}
 
 Candidate<Module> compile(std::shared_ptr<const Program> source, const Plan& plan, const Machine& machine,
                           const Backend& backend, Trace& trace, const EditedAsts& edited) {
@@ -76,7 +92,8 @@ Candidate<Module> compile(std::shared_ptr<const Program> source, const Plan& pla
   TILEOPT_TRY(program,     trace("05-rewritten",   [&] { return apply_rewrites(source, plan); }));
   TILEOPT_TRY(dependences, trace("10-dependences", [&] { return std::make_shared<const Dependences>(analyze_dependences(*program)); }));
   TILEOPT_TRY(kernels,     trace("15-kernels",     [&] { return group_kernels(program, dependences, plan); }));
-  TILEOPT_TRY(asts,        compile_kernels(kernels, machine, trace, edited));
+  TILEOPT_TRY(stages,      compile_kernels(kernels, machine, trace, edited));
+  std::vector<Ast> asts = asts_of(stages);
   TILEOPT_TRY(text,        trace("70-source",      [&] { return backend.print(*program, asts, machine, version); }));
   TILEOPT_TRY(certificate, trace("80-certificate", [&] { return verify(*program, asts, text.facts, machine, version); }));
   return Module{source->name(), plan, std::move(text), std::move(certificate), std::move(asts)};

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <vector>
 
 #include "backends/backend.h"
 #include "driver/resume.h"
@@ -9,8 +10,25 @@
 #include "ir/machine.h"
 #include "ir/module.h"
 #include "ir/program.h"
+#include "ir/stages.h"
 
 namespace tileopt {
+
+/// All stages of one kernel: each holds those before it.
+struct KernelStages {
+  SynchronizedSchedule synchronized;
+  Ast ast;
+  const PipelinedSchedule& pipelined() const { return synchronized.pipelined(); }
+  const PromotedSchedule& promoted() const { return synchronized.promoted(); }
+  const FittedSchedule& fitted() const { return promoted().fitted(); }
+  const DigitSchedule& digits() const { return fitted().digits(); }
+  const Schedule& schedule() const { return digits().schedule(); }
+};
+
+/// The stages of all kernels in launch order, as compile() makes them; nothing is printed or proved.
+/// @throws Errors(invalid_plan) as compile() does.
+Candidate<std::vector<KernelStages>> compile_stages(std::shared_ptr<const Program> source, const Plan& plan, const Machine& machine,
+                                                    Trace& trace, const EditedAsts& edited = {});
 
 /// Decides nothing: `plan` is resolved (see resolve_plan), so the same inputs give the same bytes.
 /// `edited` replaces the Ast of a kernel (resume from 60-ast); it is printed and verified like any other.

@@ -24,6 +24,17 @@ std::int64_t parse_size(const std::string& name, const std::string& digits, cons
   return value;
 }
 
+/// What the request names must fit together; gives its backend.
+const Backend& check_request(const Request& request) {
+  const Backend& backend = find_backend(request.backend);
+  if (request.machine.backend != request.backend)
+    reject(ErrorCode::invalid_option, "machine `" + request.machine.name + "` is for backend `" + request.machine.backend + "`, not `" +
+           request.backend + "`", "use --backend " + request.machine.backend);
+  if (request.plan && !request.pins.pins.empty())
+    reject(ErrorCode::invalid_option, "pins cannot change a resolved plan", "give the plan or the pins, not both");
+  return backend;
+}
+
 }  // namespace
 
 std::vector<std::string> backend_names() { return {"openmp"}; }
@@ -69,12 +80,7 @@ std::map<std::string, std::int64_t> parse_sizes(const std::string& text, const s
 
 Candidate<Outcome> resolve_and_compile(std::shared_ptr<const Program> program, const Request& request, Trace& trace,
                                        const EditedAsts& edited) {
-  const Backend& backend = find_backend(request.backend);
-  if (request.machine.backend != request.backend)
-    reject(ErrorCode::invalid_option, "machine `" + request.machine.name + "` is for backend `" + request.machine.backend + "`, not `" +
-           request.backend + "`", "use --backend " + request.machine.backend);
-  if (request.plan && !request.pins.pins.empty())
-    reject(ErrorCode::invalid_option, "pins cannot change a resolved plan", "give the plan or the pins, not both");
+  const Backend& backend = check_request(request);
   if (request.plan) {
     TILEOPT_TRY(module, compile(program, *request.plan, request.machine, backend, trace, edited));
     return Outcome{std::move(module), {}};
@@ -82,6 +88,14 @@ Candidate<Outcome> resolve_and_compile(std::shared_ptr<const Program> program, c
   TILEOPT_TRY(resolved, resolve_plan(*program, request.pins, request.machine, request.resolve));
   TILEOPT_TRY(module, compile(program, resolved.plan, request.machine, backend, trace, edited));
   return Outcome{std::move(module), std::move(resolved.reasons)};
+}
+
+Candidate<std::vector<KernelStages>> resolve_and_stage(std::shared_ptr<const Program> program, const Request& request, Trace& trace,
+                                                       const EditedAsts& edited) {
+  check_request(request);
+  if (request.plan) return compile_stages(program, *request.plan, request.machine, trace, edited);
+  TILEOPT_TRY(resolved, resolve_plan(*program, request.pins, request.machine, request.resolve));
+  return compile_stages(program, resolved.plan, request.machine, trace, edited);
 }
 
 std::string unproved_text(const Certificate& certificate) {

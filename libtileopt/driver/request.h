@@ -36,6 +36,11 @@ struct Outcome {
 Candidate<Outcome> resolve_and_compile(std::shared_ptr<const Program> program, const Request& request, Trace& trace,
                                        const EditedAsts& edited = {});
 
+/// resolve_plan, then the stages alone: nothing is printed or proved.
+/// @throws as resolve_and_compile.
+Candidate<std::vector<KernelStages>> resolve_and_stage(std::shared_ptr<const Program> program, const Request& request, Trace& trace,
+                                                       const EditedAsts& edited = {});
+
 /// Names of the backends that were built in.
 std::vector<std::string> backend_names();
 /// @throws Errors(invalid_option) with the names.

@@ -5,9 +5,9 @@
 #include <optional>
 
 #include "interpreter/flat_access.h"
-#include "interpreter/instance_walk.h"
 #include "interpreter/scalar_code.h"
 #include "interpreter/traced_array.h"
+#include "interpreter/tree_walk.h"
 #include "support/text.h"
 
 namespace tileopt {
@@ -27,11 +27,17 @@ struct FlatStatement {
   ScalarCode code;
 };
 
-class Run : public InstanceVisitor, private OperandSource {
+std::vector<WalkStatement> walk_statements(const Program& program, const Sizes& sizes) {
+  std::vector<WalkStatement> statements;
+  for (const Statement& s : program.statements()) statements.push_back({s.name, s.iterators, fix_parameters(s.domain, sizes)});
+  return statements;
+}
+
+class Run : public TreeVisitor, private OperandSource {
  public:
   Run(const Program& program, const Sizes& sizes, const Arrays& arguments, std::int64_t max_instances)
       : program_(program), model_(ErrorModel::of(program.numerics())), any_order_(program.numerics().reassociate),
-        walk_(program, sizes), max_instances_(max_instances) {
+        walk_(program.order(), walk_statements(program, sizes)), max_instances_(max_instances) {
     for (const Tensor& tensor : program.tensors()) add_array(tensor, sizes, arguments);
     for (std::size_t s = 0; s < program.statements().size(); ++s) add_statement(s, sizes);
   }
@@ -40,6 +46,9 @@ class Run : public InstanceVisitor, private OperandSource {
     walk_.run(*this);
     InterpreterResult result;
     result.instances = instances_;
+    for (const Tensor& tensor : program_.tensors())
+      if (is_float(tensor.type) && accumulates(tensor.name))
+        result.accumulators.push_back({tensor.name, tensor.type, arrays_.at(tensor.name)->largest_error()});
     for (const Tensor& tensor : program_.tensors()) {
       if (tensor.role != TensorRole::out && tensor.role != TensorRole::inout) continue;
       const TracedArray& array = *arrays_.at(tensor.name);
@@ -54,6 +63,12 @@ class Run : public InstanceVisitor, private OperandSource {
   }
 
  private:
+  bool accumulates(const std::string& tensor) const {
+    for (const Statement& s : program_.statements())
+      if (s.write.tensor == tensor && (s.combine == Combine::sum || s.combine == Combine::prod)) return true;
+    return false;
+  }
+
   void add_array(const Tensor& tensor, const Sizes& sizes, const Arrays& arguments) {
     const std::vector<std::int64_t> shape = evaluate_shape(tensor, sizes);
     const HostArray* initial = nullptr;
@@ -73,7 +88,7 @@ class Run : public InstanceVisitor, private OperandSource {
 
   void add_statement(std::size_t number, const Sizes& sizes) {
     const Statement& s = program_.statements()[number];
-    const isl::set& domain = walk_.domain(number);
+    const isl::set& domain = walk_.statement(number).domain;
     const std::vector<Interval> box = bounding_box(domain);
     FlatStatement flat{&s, s.iterators.size(), FlatAccess(s.write, *arrays_.at(s.write.tensor), domain, box, sizes), {}, {},
                        ScalarCode(s.body, model_, s.combine == Combine::sum)};
@@ -150,7 +165,7 @@ class Run : public InstanceVisitor, private OperandSource {
   const Program& program_;
   ErrorModel model_;
   bool any_order_;
-  InstanceWalk walk_;
+  TreeWalk walk_;
   std::int64_t max_instances_;
   std::int64_t instances_ = 0;
   std::map<std::string, std::unique_ptr<TracedArray>> arrays_;

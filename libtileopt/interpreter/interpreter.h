@@ -28,11 +28,19 @@ enum class Fill {
 /// Arguments for a run: `in` and `inout` filled from `seed`, `out` poisoned (NaN, or a fixed pattern in integer types).
 Arrays make_arguments(const Program& program, const Sizes& sizes, std::uint64_t seed, Fill fill);
 
+/// How far the running sums and products of a float tensor came to lie from exact arithmetic.
+struct AccumulatorError {
+  std::string tensor;
+  ElementType type;
+  double ulps;  ///< largest |value - shadow| of an element, in units in the last place of the tensor's largest element
+};
+
 struct InterpreterResult {
   Arrays values;                                    ///< out and inout tensors after the run, declared types
   std::map<std::string, std::vector<double>> shadow; ///< the same in double arithmetic
   std::map<std::string, std::vector<double>> bound;  ///< first-order bound on |any legal evaluation - shadow|, >= 0
   std::map<std::string, std::vector<bool>> written;  ///< elements the program wrote
+  std::vector<AccumulatorError> accumulators;       ///< of float tensors, locals too, that a sum or product reduces into
   std::int64_t instances = 0;
 };
 /// Runs the program. `arguments` holds in, inout and out tensors and is not changed.

@@ -144,4 +144,15 @@ std::vector<double> TracedArray::bound() const {
   return result;
 }
 
+double TracedArray::largest_error() const {
+  double error = 0, magnitude = 0;
+  for (std::size_t i = 0; i < values_.size() && !shadows_.empty(); ++i) {
+    if (!written_[i] || !std::isfinite(values_[i].real) || !std::isfinite(shadows_[i])) continue;
+    error = std::max(error, std::fabs(values_[i].real - shadows_[i]));
+    magnitude = std::max(magnitude, std::fabs(shadows_[i]));
+  }
+  if (magnitude == 0) return 0;
+  return error / std::ldexp(2 * unit_roundoff(type_), std::ilogb(magnitude));
+}
+
 }  // namespace tileopt

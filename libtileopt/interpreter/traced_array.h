@@ -32,6 +32,9 @@ class TracedArray {
   void copy_written(HostArray& array) const;
   std::vector<double> shadow() const;
   std::vector<double> bound() const;
+  /// Largest |value - shadow| of a written element of a float type, in units in the last place of the largest one; elements that
+  /// are not finite left out.
+  double largest_error() const;
   std::vector<bool> written() const { return written_; }
 
  private:

@@ -1,0 +1,219 @@
+#include "interpreter/stage_leaf.h"
+
+#include <algorithm>
+
+#include "interpreter/number.h"
+#include "support/error.h"
+
+namespace tileopt {
+
+namespace {
+TracedValue traced(StageValue value, ElementType type) {
+  return is_float(type) ? TracedValue::exact_real(value.real) : TracedValue::exact_integer(value.integer);
+}
+
+BinaryOp operation(Combine combine) {
+  switch (combine) {
+    case Combine::sum: return BinaryOp::add;
+    case Combine::prod: return BinaryOp::mul;
+    case Combine::min: return BinaryOp::min;
+    case Combine::max: return BinaryOp::max;
+    case Combine::assign: break;
+  }
+  TILEOPT_CHECK(false, "an assignment combines nothing");
+  return BinaryOp::add;
+}
+
+StageValue combined(Combine combine, StageValue old, StageValue value, ElementType type) {
+  StageValue result;
+  if (is_float(type)) result.real = float_binary(operation(combine), old.real, value.real, type);
+  else result.integer = integer_binary(operation(combine), old.integer, value.integer, type);
+  return result;
+}
+}  // namespace
+
+StageLeaf::StageLeaf(LeafShape shape, LeafRun& run)
+    : shape_(std::move(shape)), run_(run), point_(shape_.radices.size()), extents_(shape_.radices.size()) {
+  const auto place = [](const StageOperand& operand) {
+    const std::size_t rank = operand.array->shape().size();
+    return Place{std::vector<std::int64_t>(rank + 1), std::vector<std::int64_t>(rank), false};
+  };
+  write_ = place(shape_.write);
+  for (const StageOperand& operand : shape_.reads) reads_.push_back(place(operand));
+  if (shape_.statement == nullptr) return;
+  code_.emplace_back(shape_.statement->body, *run_.model, shape_.statement->combine == Combine::sum);
+  // Room for the floor terms of the domain, which are evaluated behind the iterators.
+  std::size_t divs = shape_.domain == nullptr ? 0 : count_divs(*shape_.domain);
+  iterators_.resize(shape_.statement->iterators.size() + divs + 1);
+}
+
+std::int64_t StageLeaf::execute(LeafCorner& corner) {
+  corner_ = &corner;
+  write_.known = false;
+  for (Place& place : reads_) place.known = false;
+  if (shape_.radices.empty()) {
+    run_point();
+    return 1;
+  }
+  for (std::size_t b = 0; b < extents_.size(); ++b) {
+    extents_[b] = shape_.radices[b];
+    if (corner.limited() && !corner.extent(b, &extents_[b])) throw FaultSignal{TreeFault::Kind::undefined, shape_.write.array->name(), {}};
+  }
+  std::int64_t points = 0;
+  std::fill(point_.begin(), point_.end(), 0);
+  for (;;) {
+    bool inside = true;
+    for (std::size_t b = 0; b < point_.size(); ++b) inside = inside && point_[b] < extents_[b];
+    if (inside) run_point();
+    else if (shape_.zero_fill) store_zero();
+    points += inside || shape_.zero_fill;
+    std::size_t b = point_.size();
+    while (b > 0 && ++point_[b - 1] == shape_.radices[b - 1]) point_[--b] = 0;
+    if (b == 0) break;
+  }
+  return points;
+}
+
+void StageLeaf::run_point() {
+  if (shape_.kind == LeafKind::compute) compute();
+  else copy();
+}
+
+void StageLeaf::store_zero() {
+  StageValue zero;
+  if (is_float(shape_.write.array->type())) zero.real = 0;
+  else zero.integer = 0;
+  store(write_offset(), zero);
+}
+
+/// A copy may carry elements that hold no value into a promoted array: whoever uses one fails there. Into a tensor it may not.
+void StageLeaf::copy() {
+  const StageOperand& source = shape_.reads.front();
+  const std::int64_t from = read_offset(0);
+  const std::int64_t to = write_offset();
+  const StageValue value = load(source, from, reads_.front());
+  if (source.array->holds_value(from)) return store(to, convert(value, source.array->type(), shape_.write.array->type()));
+  if (shape_.write.array->is_tensor()) fail(TreeFault::Kind::uninitialised, source, reads_.front());
+  shape_.write.array->spoil(to);
+}
+
+void StageLeaf::compute() {
+  unusable_ = false;
+  const TracedValue result = code_.front().evaluate(*this);
+  const std::int64_t to = write_offset();
+  StageArray& target = *shape_.write.array;
+  const ElementType type = shape_.write.type;
+  StageValue value;
+  if (is_float(type)) value.real = result.real;
+  else value.integer = result.integer;
+  if (shape_.statement->combine != Combine::assign) {
+    const StageValue old = load(shape_.write, to, write_);
+    if (!target.holds_value(to)) {
+      if (!is_padding()) fail(TreeFault::Kind::uninitialised, shape_.write, write_);
+      unusable_ = true;
+    }
+    if (!unusable_) value = combined(shape_.statement->combine, convert(old, target.type(), type), value, type);
+  }
+  if (unusable_) return target.spoil(to);
+  store(to, convert(value, type, target.type()));
+}
+
+TracedValue StageLeaf::read(std::size_t access, bool speculative) {
+  const StageOperand& operand = shape_.reads[access];
+  Place& place = reads_[access];
+  if (!place.known && !corner_->read(access, place.corner.data())) {
+    if (speculative) return TracedValue::unknown(operand.type);
+    throw FaultSignal{TreeFault::Kind::undefined, operand.array->name(), {}};
+  }
+  place.known = true;
+  if (speculative) {
+    // The branch is not taken: nothing is known to be inside the array.
+    const std::int64_t at = offset(operand, place);
+    if (at < 0 || !operand.array->holds_value(at)) return TracedValue::unknown(operand.type);
+    return traced(convert(operand.array->load(at), operand.array->type(), operand.type), operand.type);
+  }
+  const std::int64_t at = locate(operand, place);
+  const StageValue value = load(operand, at, place);
+  if (!operand.array->holds_value(at)) {
+    if (!is_padding()) fail(TreeFault::Kind::uninitialised, operand, place);
+    unusable_ = true;
+    return TracedValue::unknown(operand.type);
+  }
+  return traced(convert(value, operand.array->type(), operand.type), operand.type);
+}
+
+std::int64_t StageLeaf::index_value(std::size_t index, bool speculative) {
+  std::int64_t value = 0;
+  if (!corner_->index(index, &value)) {
+    if (speculative) return 0;
+    throw FaultSignal{TreeFault::Kind::undefined, shape_.write.array->name(), {}};
+  }
+  if (index < shape_.index_steps.size())
+    for (std::size_t b = 0; b < point_.size(); ++b) value += shape_.index_steps[index][b] * point_[b];
+  return value;
+}
+
+/// Whether the current point lies outside the program's domain: what it computes may not be used.
+bool StageLeaf::is_padding() {
+  if (shape_.radices.empty() || shape_.domain == nullptr || !corner_->instance(iterators_.data())) return false;
+  const std::size_t count = shape_.statement->iterators.size();
+  for (std::size_t i = 0; i < count; ++i)
+    for (std::size_t b = 0; b < point_.size(); ++b) iterators_[i] += shape_.instance_steps[i][b] * point_[b];
+  return !shape_.domain->contains(iterators_.data(), count);
+}
+
+/// Row-major offset of the current point's element, or -1 where it is outside the array.
+std::int64_t StageLeaf::offset(const StageOperand& operand, Place& place) {
+  const std::vector<std::int64_t>& shape = operand.array->shape();
+  std::int64_t at = 0;
+  bool inside = true;
+  for (std::size_t d = 0; d < shape.size(); ++d) {
+    std::int64_t subscript = place.corner[d];
+    if (!point_.empty())
+      for (std::size_t b = 0; b < point_.size(); ++b) subscript += operand.steps[d][b] * point_[b];
+    place.element[d] = subscript;
+    inside = inside && subscript >= 0 && subscript < shape[d];
+    at = at * shape[d] + subscript;
+  }
+  return inside ? at : -1;
+}
+
+std::int64_t StageLeaf::locate(const StageOperand& operand, Place& place) {
+  const std::int64_t at = offset(operand, place);
+  if (at < 0) [[unlikely]] fail(TreeFault::Kind::out_of_bounds, operand, place);
+  return at;
+}
+
+std::int64_t StageLeaf::write_offset() {
+  if (!write_.known && !corner_->write(write_.corner.data())) throw FaultSignal{TreeFault::Kind::undefined, shape_.write.array->name(), {}};
+  write_.known = true;
+  return locate(shape_.write, write_);
+}
+
+std::int64_t StageLeaf::read_offset(std::size_t access) {
+  Place& place = reads_[access];
+  if (!place.known && !corner_->read(access, place.corner.data()))
+    throw FaultSignal{TreeFault::Kind::undefined, shape_.reads[access].array->name(), {}};
+  place.known = true;
+  return locate(shape_.reads[access], place);
+}
+
+StageValue StageLeaf::load(const StageOperand& operand, std::int64_t at, const Place& place) {
+  if (run_.find_races && run_.agents->parallel() && !operand.array->note_read(at, *run_.agents)) [[unlikely]]
+    fail(TreeFault::Kind::race, operand, place);
+  return operand.array->load(at);
+}
+
+void StageLeaf::store(std::int64_t at, StageValue value) {
+  StageArray& target = *shape_.write.array;
+  if (run_.find_races && run_.agents->parallel() && !target.note_write(at, *run_.agents)) [[unlikely]]
+    fail(TreeFault::Kind::race, shape_.write, write_);
+  target.store(at, value);
+  if (run_.watched == &target && run_.watched_offset == at) run_.watched_written = true;
+}
+
+void StageLeaf::fail(TreeFault::Kind kind, const StageOperand& operand, const Place& place) const {
+  throw FaultSignal{kind, operand.array->name(), place.element};
+}
+
+}  // namespace tileopt
