@@ -7,6 +7,23 @@ install(FILES libtileopt/include/tileopt.h DESTINATION ${CMAKE_INSTALL_INCLUDEDI
 install(FILES LICENSE CHANGELOG.md README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR} PATTERN decisions EXCLUDE)
 
+# Completion scripts and the manual page are printed by the tool, so that they cannot fall behind it.
+set(generated ${CMAKE_BINARY_DIR}/generated/shell)
+function(tileopt_print_file output)
+  add_custom_command(OUTPUT ${generated}/${output} COMMAND ${CMAKE_COMMAND} -E make_directory ${generated}
+    COMMAND tileopt-schedule ${ARGN} > ${generated}/${output} DEPENDS tileopt-schedule VERBATIM)
+endfunction()
+tileopt_print_file(tileopt-schedule.bash completion bash)
+tileopt_print_file(_tileopt-schedule completion zsh)
+tileopt_print_file(tileopt-schedule.fish completion fish)
+tileopt_print_file(tileopt-schedule.1 man)
+add_custom_target(tileopt_shell_files ALL DEPENDS ${generated}/tileopt-schedule.bash ${generated}/_tileopt-schedule
+                                                  ${generated}/tileopt-schedule.fish ${generated}/tileopt-schedule.1)
+install(FILES ${generated}/tileopt-schedule.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+install(FILES ${generated}/tileopt-schedule.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME tileopt-schedule)
+install(FILES ${generated}/_tileopt-schedule DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+install(FILES ${generated}/tileopt-schedule.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
+
 set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/tileopt)
 install(EXPORT tileopt-targets NAMESPACE tileopt:: DESTINATION ${package_folder})
 configure_package_config_file(cmake/tileopt-config.cmake.in ${CMAKE_BINARY_DIR}/tileopt-config.cmake INSTALL_DESTINATION ${package_folder})

@@ -10,5 +10,10 @@ int run_run(const Options& options);
 int run_check(const Options& options);
 int run_explain(const Options& options);
 int run_machines(const Options& options);
+int run_fmt(const Options& options);
+int run_new(const Options& options);
+int run_explain_error(const Options& options);
+int run_completion(const Options& options);
+int run_man();
 
 }  // namespace tileopt::cli

@@ -6,9 +6,10 @@
 #include <map>
 
 #include "cost_models/machines.h"
+#include "frontends/cli/crash_report.h"
+#include "frontends/cli/guard.h"
 #include "frontends/cli/inputs.h"
 #include "frontends/cli/progress.h"
-#include "frontends/cli/report.h"
 #include "support/text.h"
 
 namespace tileopt::cli {
@@ -95,6 +96,20 @@ std::map<std::string, std::int64_t> sizes_for(const Program& program, const std:
   return sizes;
 }
 
+/// The "file" of a pin's positions.
+std::string pin_origin(const Options& options, std::size_t index) {
+  return options.pins.size() == 1 ? "--pin" : "--pin " + std::to_string(index + 1);
+}
+
+/// What positions may point into: the tile file, the pins of the command line, and files on disk.
+SourceTexts source_texts(const Options& options, const Source* source) {
+  SourceTexts texts;
+  texts.read_missing_files(true);
+  for (std::size_t i = 0; i < options.pins.size(); ++i) texts.add(pin_origin(options, i), options.pins[i]);
+  if (source != nullptr && !source->text.empty()) texts.add(source->path, source->text);
+  return texts;
+}
+
 /// What all items of one command line share, read once.
 struct Shared {
   std::optional<Plan> plan;
@@ -109,8 +124,8 @@ Shared read_shared(const Options& options) {
   if (!options.plan.empty() && options.plan[0] != '@') shared.plan = Plan::read(parse_json(read_file(options.plan), options.plan), options.plan);
   const std::string machine = !options.machine.empty() ? options.machine : shared.plan ? shared.plan->machine : "host";
   shared.machine = find_machine(machine);
-  for (const std::string& pin : options.pins) {
-    const Pins parsed = parse_pins(pin, "--pin");
+  for (std::size_t i = 0; i < options.pins.size(); ++i) {
+    const Pins parsed = parse_pins(options.pins[i], pin_origin(options, i));
     shared.pins.pins.insert(shared.pins.pins.end(), parsed.pins.begin(), parsed.pins.end());
   }
   shared.resolve.threads = options.threads;
@@ -121,6 +136,7 @@ Shared read_shared(const Options& options) {
 Item make_item(const Source& source, std::shared_ptr<const Program> program, const Options& options, const Shared& shared, bool several) {
   Item item;
   item.file = source.path;
+  item.texts = source_texts(options, &source);
   item.program = std::move(program);
   item.request = {shared.machine, options.backend, shared.pins, shared.plan, shared.resolve};
   item.sizes = sizes_for(*item.program, shared.sizes, several);
@@ -145,57 +161,6 @@ std::string place(const std::string& path, const std::string& program, const std
     throw Errors(Diagnostic{ErrorCode::file_access, {path, 0, 0}, "cannot make the folder: " + failure.message(),
                             "several programs need a folder that can be written", ""});
   return (fs::path(path) / (program + extension)).string();
-}
-
-Document diagnostics_document(const Errors& errors) {
-  Document list = Document::array();
-  for (const Diagnostic& diagnostic : errors.diagnostics())
-    list.push_back({{"file", diagnostic.where.file}, {"line", diagnostic.where.line}, {"column", diagnostic.where.column},
-                    {"code", error_code_name(diagnostic.code)}, {"message", diagnostic.message}, {"hint", diagnostic.hint},
-                    {"witness", diagnostic.witness}});
-  return list;
-}
-
-ItemResult failure(int exit_code, const std::string& summary, const std::string& messages) {
-  ItemResult result;
-  result.messages = messages;
-  result.exit_code = exit_code;
-  result.summary = summary;
-  result.details["message"] = summary;
-  return result;
-}
-
-ItemResult user_error(const Errors& errors, const std::string& source) {
-  const std::size_t count = errors.diagnostics().size();
-  ItemResult result = failure(exit_user_error, count == 1 ? errors.diagnostics().front().message : std::to_string(count) + " errors",
-                              errors_text(errors, source) + "\n");
-  result.details["diagnostics"] = diagnostics_document(errors);
-  return result;
-}
-
-/// Runs `action`, turning each kind of exception into its exit code.
-ItemResult guarded(const std::string& source, const std::function<ItemResult()>& action) {
-  try {
-    return action();
-  } catch (const Errors& errors) {
-    return user_error(errors, source);
-  } catch (const ToolchainError& error) {
-    return failure(exit_no_toolchain, error.what(), std::string("error: ") + error.what() + "\n");
-  } catch (const std::exception& error) {
-    const std::string message = std::string("internal error: ") + error.what();
-    return failure(exit_internal, message, message + "\n  hint: this is a fault of tileopt; please report it with the input\n");
-  }
-}
-
-std::string status_name(int exit_code) {
-  switch (exit_code) {
-    case exit_done: return "done";
-    case exit_user_error: return "error";
-    case exit_infeasible: return "infeasible";
-    case exit_not_proved: return "failed";
-    case exit_no_toolchain: return "no toolchain";
-    default: return "internal error";
-  }
 }
 
 /// Collects the results of a run and says at its end what failed.
@@ -242,6 +207,20 @@ std::vector<std::shared_ptr<const Program>> programs_of(const Source& source, co
   return programs;
 }
 
+ItemResult not_proved(const Certificate& certificate, const Item& item) {
+  int count = 0;
+  const Obligation* first = first_unproved(certificate, count);
+  const std::string summary = "not proved: " + unproved_text(certificate);
+  if (first == nullptr) return failure(exit_not_proved, summary, item.program->name() + ": " + summary + "\n");
+  const std::string message = "program `" + item.program->name() + "` is not proved: " + first->name + " of " + first->subject +
+                              (first->verdict == Verdict::refuted ? " is refuted: " : " was not attempted: ") + first->reason +
+                              (count > 1 ? " (and " + std::to_string(count - 1) + " more)" : "");
+  const std::string hint = item.edited.empty() && !item.request.plan ? "nothing was written; this is a bug in tileopt, please report it"
+                                                                     : "nothing was written; the plan or dump that was given is wrong there";
+  return failure(exit_not_proved, summary,
+                 render_message(first->where, message, "not-proved", first->witness, hint, item.texts) + "\n");
+}
+
 Shared shared_of_dump(const Source& source, const Options& options) {
   Shared shared;
   shared.machine = source.resumed->machine;
@@ -271,10 +250,7 @@ ItemResult refused_result(const Item& item, const Infeasible& refused) {
     result.summary = refused.reason;
     return result;
   }
-  ItemResult result = failure(exit_infeasible, to_string(refused), item.program->name() + ": " + to_string(refused) + "\n");
-  result.details["infeasible"] = {{"code", refused.code}, {"stage", refused.stage}, {"kernel", refused.kernel},
-                                  {"plan_entry", refused.plan_entry}, {"reason", refused.reason}};
-  return result;
+  return refusal(refused, item.texts);
 }
 
 Compiled compile_item(const Item& item) {
@@ -291,7 +267,7 @@ Compiled compile_item(const Item& item) {
   if (!item.certificate.empty()) write_file(item.certificate, outcome.module.certificate.write().dump(2) + "\n");
   const std::string unproved = unproved_text(outcome.module.certificate);
   if (!unproved.empty()) {
-    compiled.failed = failure(exit_not_proved, "not proved: " + unproved, item.program->name() + ": not proved: " + unproved + "\n");
+    compiled.failed = not_proved(outcome.module.certificate, item);
     compiled.failed.details["certificate"] = outcome.module.certificate.write();
     return compiled;
   }
@@ -304,10 +280,11 @@ int run_items(const Options& options, const std::function<ItemResult(const Item&
   Results results(options);
   std::vector<Source> sources;
   Shared shared;
-  const ItemResult loaded = guarded("", [&] {
+  const auto report = [](const std::string& message) { return write_crash_report(message); };
+  const ItemResult loaded = guarded(source_texts(options, nullptr), report, [&] {
     sources = load_sources(options);
     shared = options.start_from.empty() ? read_shared(options) : shared_of_dump(sources.front(), options);
-    Trace(TraceOptions{"", options.stop_after});
+    Trace(TraceOptions{"", options.stop_after, ""});
     return ItemResult();
   });
   if (loaded.exit_code != exit_done) {
@@ -323,7 +300,7 @@ int run_items(const Options& options, const std::function<ItemResult(const Item&
   for (Source& source : sources) {
     if (source.errors) {
       progress.step(source.path);
-      const ItemResult result = guarded(source.text, [&]() -> ItemResult { throw *source.errors; });
+      const ItemResult result = guarded(source_texts(options, &source), report, [&]() -> ItemResult { throw *source.errors; });
       progress.clear();
       results.add(source.path, "", result);
       continue;
@@ -331,7 +308,11 @@ int run_items(const Options& options, const std::function<ItemResult(const Item&
     for (const std::shared_ptr<const Program>& program : programs_of(source, options)) {
       const std::string name = program->name();
       progress.step(name);
-      const ItemResult result = guarded(source.text, [&]() -> ItemResult {
+      std::optional<Item> started;
+      const auto report_item = [&](const std::string& message) {
+        return started ? write_crash_report(message, *started) : write_crash_report(message);
+      };
+      const ItemResult result = guarded(source_texts(options, &source), report_item, [&]() -> ItemResult {
         const auto [first, fresh] = declared.emplace(name, source.path);
         if (!fresh && !(options.output.empty() && options.certificate.empty() && options.dump_dir.empty()))
           throw Errors(Diagnostic{ErrorCode::duplicate_name, {source.path, 0, 0}, "program `" + name + "` is declared in " + first->second + " too",
@@ -340,7 +321,9 @@ int run_items(const Options& options, const std::function<ItemResult(const Item&
         if (source.resumed) item.edited = source.resumed->asts;
         item.output = place(options.output, name, ".c", several);
         item.certificate = place(options.certificate, name, ".json", several);
-        item.trace = {options.dump_dir.empty() || !several ? options.dump_dir : options.dump_dir + "/" + name, options.stop_after};
+        item.trace = {options.dump_dir.empty() || !several ? options.dump_dir : options.dump_dir + "/" + name, options.stop_after,
+                      options.planted_failure};
+        started = item;
         return command(item);
       });
       progress.clear();

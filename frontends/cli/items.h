@@ -9,8 +9,10 @@
 #include <vector>
 
 #include "driver/request.h"
+#include "frontends/cli/item_result.h"
 #include "frontends/cli/options.h"
 #include "support/document.h"
+#include "support/render_error.h"
 
 namespace tileopt::cli {
 
@@ -23,14 +25,7 @@ struct Item {
   TraceOptions trace;
   std::string output;                      ///< C file to write, "" = stdout
   std::string certificate;                 ///< JSON file to write, "" = none
-};
-
-/// What a command did with one item.
-struct ItemResult {
-  int exit_code = exit_done;
-  std::string summary;                     ///< one line for people, without the program's name
-  std::string messages;                    ///< for stderr, complete lines
-  Document details = Document::object();   ///< entries for --json
+  SourceTexts texts;                       ///< what positions in messages point into
 };
 
 /// Compiles an item: resolve (unless its plan is resolved), compile, and refuse what is not proved.

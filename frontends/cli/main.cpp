@@ -1,10 +1,12 @@
 /// tileopt-schedule: from tile programs to proved kernels, on the command line (docs/cli.md).
+#include <cstdlib>
 #include <exception>
 #include <iostream>
 
 #include "frontends/cli/commands.h"
+#include "frontends/cli/crash_report.h"
+#include "frontends/cli/guard.h"
 #include "frontends/cli/options.h"
-#include "frontends/cli/report.h"
 
 namespace tileopt::cli {
 
@@ -17,24 +19,30 @@ int run_command(const Options& options) {
     case Command::check: return run_check(options);
     case Command::explain: return run_explain(options);
     case Command::machines: return run_machines(options);
+    case Command::fmt: return run_fmt(options);
+    case Command::create: return run_new(options);
+    case Command::explain_error: return run_explain_error(options);
+    case Command::completion: return run_completion(options);
+    case Command::man: return run_man();
   }
   return exit_internal;
 }
 
 int run_guarded(int argc, const char* const* argv) {
-  try {
+  begin_reports(argc, argv);
+  SourceTexts texts;
+  texts.read_missing_files(true);
+  const auto report = [](const std::string& message) { return write_crash_report(message); };
+  const ItemResult result = guarded(texts, report, [&] {
     const Parsed parsed = parse_command_line(argc, argv);
-    return parsed.options ? run_command(*parsed.options) : parsed.exit_code;
-  } catch (const Errors& errors) {
-    std::cerr << errors_text(errors, "") << "\n";
-    return exit_user_error;
-  } catch (const ToolchainError& error) {
-    std::cerr << "error: " << error.what() << "\n";
-    return exit_no_toolchain;
-  } catch (const std::exception& error) {
-    std::cerr << "internal error: " << error.what() << "\n  hint: this is a fault of tileopt; please report it with the input\n";
-    return exit_internal;
-  }
+    if (const char* planted = std::getenv("TILEOPT_TEST_FAIL"); planted != nullptr && std::string(planted) == "main")
+      throw std::runtime_error("planted in main");
+    ItemResult done;
+    done.exit_code = parsed.options ? run_command(*parsed.options) : parsed.exit_code;
+    return done;
+  });
+  std::cerr << result.messages;
+  return result.exit_code;
 }
 
 }  // namespace

@@ -8,7 +8,7 @@
 
 namespace tileopt::cli {
 
-enum class Command { compile, run, check, explain, machines };
+enum class Command { compile, run, check, explain, machines, fmt, create, explain_error, completion, man };
 
 /// Exit codes (docs/cli.md); over many inputs the largest one wins.
 enum ExitCode { exit_done = 0, exit_user_error = 1, exit_infeasible = 2, exit_not_proved = 3, exit_no_toolchain = 4, exit_internal = 70 };
@@ -29,6 +29,12 @@ struct Options {
   bool stages = false;               ///< check: every stage in the tree interpreter instead of the compiled kernel
   bool json = false;
   std::uint64_t seed = 1;
+  bool check = false;                ///< fmt: only look
+  bool list = false;                 ///< new: list the kinds
+  std::string kind, name;            ///< new
+  std::string code;                  ///< explain-error
+  std::string shell;                 ///< completion
+  std::string planted_failure;       ///< for tests: TraceOptions::planted_failure, of TILEOPT_TEST_FAIL
 };
 
 /// Options, or the exit code where the run ends here (help, version, a wrong command line: already printed).

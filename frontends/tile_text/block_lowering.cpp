@@ -108,7 +108,7 @@ class BlockLowering {
       return symbol;
     }
     if (find_iterator(nest.iterators, name->name) || scope_.is_size(name->name))
-      report(ErrorCode::invalid_write, target->where, "`" + name->name + "` is an index and cannot be written",
+      report(ErrorCode::invalid_write, target->where, "`" + name->name + (scope_.is_size(name->name) ? "` is a size" : "` is an iterator") + " and cannot be written",
              "assign to a tensor or a local");
     else if (subscript == nullptr)
       report(ErrorCode::unknown_name, target->where, "nothing here is called `" + name->name + "`",
@@ -253,7 +253,10 @@ class BlockLowering {
       if (primitive == name)
         return report(ErrorCode::syntax, where, "`" + name + "` belongs in a schedule",
                       "write it in a function under `@schedule(program)`");
-    report(ErrorCode::syntax, where, "an expression alone does nothing", "assign its value, or remove the line");
+    const auto* comparison = syntax::as<syntax::Comparison>(evaluate.expression);
+    const bool equality = comparison != nullptr && comparison->links.size() == 1 && comparison->links.front().op == BinaryOp::eq;
+    report(ErrorCode::syntax, where, "an expression alone does nothing",
+           equality ? "assign with `=`" : "assign its value, or remove the line");
   }
 
   std::size_t nesting_depth_of_blocks() const { return scope_.open_blocks() - 2; }

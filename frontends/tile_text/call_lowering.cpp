@@ -46,7 +46,7 @@ ExprPtr ValueLowering::lower_call(const ExpressionPtr& expression, const syntax:
 
 ExprPtr ValueLowering::reject_call(const ExpressionPtr& expression, const syntax::Call& call) {
   const std::string name = callee_name(call);
-  const Position where = expression->where;
+  const Position where = call.callee->where;
   if (name.empty())
     return reject(ErrorCode::unsupported, where, "`" + print(call.callee) + "` cannot be called",
                   "call built-in functions by their plain names, e.g. exp(x)");

@@ -18,7 +18,9 @@ class Diagnostics {
   void add(ErrorCode code, syntax::Position where, std::string message, std::string hint, std::string witness = "");
   std::size_t count() const { return diagnostics_.size(); }
   const std::string& file() const { return file_; }
-  SourceLocation locate(syntax::Position where) const { return {file_, where.line, where.column}; }
+  SourceLocation locate(syntax::Position where) const {
+    return {file_, where.line, where.column, where.end_line, where.end_column};
+  }
   /// @throws Errors sorted by position, when there are any.
   void throw_if_any() const;
 

@@ -76,7 +76,7 @@ class ExpressionParser::DepthGuard {
 
 template <class Node>
 ExpressionPtr ExpressionParser::build(Position where, Node node) {
-  ExpressionPtr expression = syntax::make_expression(where, std::move(node));
+  ExpressionPtr expression = syntax::make_expression(cursor_.since(where), std::move(node));
   if (expression->height > largest_depth)
     cursor_.fail("this expression has more than 200 levels of operators", "split it into several statements",
                  ErrorCode::unsupported);
@@ -90,7 +90,8 @@ ExpressionPtr ExpressionParser::parse() {
   if (!cursor_.accept_word("if")) return value;
   ExpressionPtr condition = parse_binary(1);
   if (!cursor_.accept_word("else"))
-    cursor_.fail("expected `else` after the condition, found " + cursor_.describe(), "write `value if condition else other`");
+    cursor_.fail("expected `else` after the condition, found " + cursor_.describe(),
+                 cursor_.is_punctuation("=") ? "compare with `==`" : "write `value if condition else other`");
   ExpressionPtr other = parse();
   return build(where, syntax::Conditional{std::move(value), std::move(condition), std::move(other)});
 }
@@ -142,7 +143,7 @@ void ExpressionParser::reject_foreign_operator() {
   if (token.text == "**") cursor_.fail("`**` is not supported", "multiply, or use exp, exp2 or sqrt", ErrorCode::unsupported);
   if (token.text == "@")
     cursor_.fail("`@` is not supported", "write the product as sum(a * b for k in range(K))", ErrorCode::unsupported);
-  if (token.text == ":=") cursor_.fail("`:=` is not supported", "assign in a statement of its own", ErrorCode::unsupported);
+  if (token.text == ":=") cursor_.fail("`:=` is not supported", "write `=`, in a statement of its own", ErrorCode::unsupported);
 }
 
 ExpressionPtr ExpressionParser::parse_unary() {
@@ -225,6 +226,7 @@ std::vector<syntax::Target> ExpressionParser::parse_targets() {
   std::vector<syntax::Target> targets;
   do {
     const Position where = cursor_.where();
+    if (cursor_.is_punctuation("(")) cursor_.fail("iterators are not bracketed", "write `for i, j in grid(M, N)`");
     targets.push_back({cursor_.expect_name("an iterator"), where});
   } while (cursor_.accept_punctuation(","));
   return targets;
@@ -259,10 +261,12 @@ ExpressionPtr ExpressionParser::parse_atom() {
   if (token.kind == TokenKind::real) return build(where, syntax::RealLiteral{cursor_.next().real});
   if (token.kind == TokenKind::string) return build(where, syntax::StringLiteral{cursor_.next().text});
   if (cursor_.is_punctuation("[") || cursor_.is_punctuation("{"))
-    cursor_.fail("lists, sets and dictionaries are not supported", "declare an array and assign to its elements",
-                 ErrorCode::unsupported);
+    cursor_.fail("lists, sets and dictionaries are not supported",
+                 "declare an array and assign to its elements; reductions take no list: sum(A[k] for k in range(K))", ErrorCode::unsupported);
   if (!cursor_.is_punctuation("(")) {
     reject_foreign_operator();
+    if (cursor_.is_punctuation("]"))
+      cursor_.fail("expected a value, found `]`", "write a subscript or an extent; a scalar has neither brackets nor extents: `x: f32`");
     cursor_.fail("expected a value, found " + cursor_.describe(), "write a number, a name, a call or a bracketed expression");
   }
   cursor_.next();

@@ -5,6 +5,8 @@
 #include <cstdio>
 #include <string_view>
 
+#include "frontends/tile_text/advice.h"
+
 namespace tileopt::tile_text {
 
 namespace {
@@ -67,10 +69,18 @@ class Lexer {
     for (std::size_t i = 0; i < count; ++i) advance();
   }
 
-  void emit(TokenKind kind, std::string text, Position where) { tokens_.push_back({kind, std::move(text), where}); }
+  /// From `where` to here; nothing that is on no line has an end.
+  Position piece(Position where) const {
+    const bool inside = where.line < line_ || where.column < column_;
+    return inside ? Position{where.line, where.column, line_, column_} : where;
+  }
+  void emit(TokenKind kind, std::string text, Position where) {
+    const bool visible = kind != TokenKind::newline && kind != TokenKind::indent && kind != TokenKind::dedent && kind != TokenKind::end;
+    tokens_.push_back({kind, std::move(text), visible ? piece(where) : where});
+  }
 
   void report(Position where, const std::string& message, const std::string& hint) {
-    diagnostics_.add(ErrorCode::syntax, where, message, hint);
+    diagnostics_.add(ErrorCode::syntax, piece(where), message, hint);
     emit(TokenKind::error, "", where);
   }
 
@@ -153,7 +163,7 @@ class Lexer {
   void report_open_bracket() {
     const Bracket& bracket = brackets_.front();
     diagnostics_.add(ErrorCode::syntax, bracket.where, std::string("`") + bracket.open + "` is never closed",
-                     "close the bracket");
+                     std::string("write `") + (bracket.open == '(' ? ')' : bracket.open == '[' ? ']' : '}') + "` where it ends");
     tokens_[bracket.token].kind = TokenKind::error;
   }
 
@@ -227,7 +237,7 @@ class Lexer {
       return reject_number(where, "this integer needs more than 64 bits", "use a smaller number");
     if (digits.empty() || last != digits.data() + digits.size() || is_name_part(peek()))
       return reject_number(where, "a malformed number",
-                           "digits that do not fit the base " + std::to_string(base) + " are not allowed");
+                           "write digits of base " + std::to_string(base) + " after `0" + letter + "`, e.g. 0" + letter + (base == 16 ? "1f" : base == 8 ? "17" : "101"));
     push_integer(value, where);
   }
 
@@ -239,7 +249,7 @@ class Lexer {
     push_integer(value, where);
   }
   void push_integer(std::uint64_t value, Position where) {
-    Token token{TokenKind::integer, std::to_string(value), where};
+    Token token{TokenKind::integer, std::to_string(value), piece(where)};
     token.integer = value;
     tokens_.push_back(std::move(token));
   }
@@ -249,7 +259,7 @@ class Lexer {
     const auto result = std::from_chars(digits.data(), digits.data() + digits.size(), value);
     if (result.ec == std::errc::result_out_of_range)
       return report(where, "this number is outside the range of f64", "use a number between 4.9e-324 and 1.8e308");
-    Token token{TokenKind::real, digits, where};
+    Token token{TokenKind::real, digits, piece(where)};
     token.real = value;
     tokens_.push_back(std::move(token));
   }
@@ -327,17 +337,21 @@ class Lexer {
 
   void reject_character(Position where) {
     const auto byte = static_cast<unsigned char>(peek());
-    std::string shown;
-    if (byte >= 0x21 && byte < 0x7F) {
-      shown = std::string("`") + static_cast<char>(byte) + "`";
-    } else {
+    const std::size_t start = at_;
+    advance();
+    while (at_ < text_.size() && is_continuation_byte(peek())) advance();
+    const std::string character = text_.substr(start, at_ - start);
+    const std::string meant = ascii_lookalike(character);
+    std::string shown = "`" + character + "`";
+    if (byte <= 0x20 || byte == 0x7F || (byte >= 0x80 && meant.empty())) {
       char buffer[16];
       std::snprintf(buffer, sizeof buffer, "0x%02X", byte);
       shown = std::string("the byte ") + buffer;
     }
-    advance();
-    while (at_ < text_.size() && is_continuation_byte(peek())) advance();
-    report(where, shown + " is not part of the tile language", "remove it");
+    const std::string hint = byte == '?'     ? "write `value if condition else other`"
+                             : meant.empty() ? "remove it"
+                                             : "write " + (meant == "a blank" ? meant : "`" + meant + "`") + " instead";
+    report(where, shown + " is not part of the tile language", hint);
   }
 
   void finish() {

@@ -52,8 +52,8 @@ std::vector<Bounds> read_bounds(Scope& scope, const std::vector<syntax::Target>&
   const std::size_t values = callee->name == "range" ? 1 : arguments.size();
   if (targets.size() != values || arguments.empty()) {
     diagnostics.add(ErrorCode::shape_mismatch, targets.front().where,
-                    std::to_string(targets.size()) + " iterators for the " + std::to_string(values) + " ranges of `" +
-                        print(iterable) + "`",
+                    std::to_string(targets.size()) + (targets.size() == 1 ? " iterator" : " iterators") + " for the " +
+                        (values == 1 ? "one range" : std::to_string(values) + " ranges") + " of `" + print(iterable) + "`",
                     callee->name == "range" ? "use grid(M, N) for several iterators" : "give `grid` one extent per iterator");
     return {};
   }

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <utility>
 
+#include "frontends/tile_text/advice.h"
 #include "frontends/tile_text/expression_parser.h"
 #include "support/text.h"
 
@@ -95,7 +96,8 @@ class Parser {
     while (cursor_.is_punctuation("@")) {
       try {
         const Position where = cursor_.next().where;
-        function.decorators.push_back({expressions_.parse(), where});
+        ExpressionPtr decorator = expressions_.parse();
+        function.decorators.push_back({std::move(decorator), cursor_.since(where)});
         expect_line_end("after the decorator");
       } catch (const SyntaxAbort&) {
         broken_ = true;
@@ -118,7 +120,7 @@ class Parser {
                    ErrorCode::unsupported);
     if (cursor_.is_word("class"))
       cursor_.fail("classes are not part of the tile language", "write functions", ErrorCode::unsupported);
-    cursor_.fail("expected a function, found " + cursor_.describe(), "start a line with `def name(...):`");
+    cursor_.fail("expected a function, found " + cursor_.describe(), advice_at_module(cursor_));
   }
 
   void parse_parameters(syntax::Function& function) {
@@ -129,9 +131,17 @@ class Parser {
         cursor_.fail("`" + cursor_.peek().text + "` parameters are not supported", "name every parameter",
                      ErrorCode::unsupported);
       std::string name = cursor_.expect_name("a parameter name");
+      if (cursor_.is(TokenKind::name))
+        cursor_.fail_at(where, "`" + name + "` stands before the parameter's name", "the type follows the name: `" + cursor_.peek().text + ": " + name + "`");
       if (!cursor_.accept_punctuation(":"))
         cursor_.fail_at(where, "parameter `" + name + "` has no type",
                         "write `" + name + ": f32[N]`, `" + name + ": out[f32[N]]` or `" + name + ": size`");
+      const bool role = (cursor_.is_word("out") || cursor_.is_word("inout")) &&
+                        cursor_.peek(1).kind == TokenKind::name && !is_keyword(cursor_.peek(1).text);
+      if (role) {
+        const std::string word = cursor_.next().text;
+        cursor_.fail("`" + word + "` is followed by its type in brackets, found " + cursor_.describe(), "write `" + name + ": " + word + "[" + cursor_.peek().text + "[...]]`");
+      }
       ExpressionPtr type = expressions_.parse();
       if (cursor_.is_punctuation("="))
         cursor_.fail("parameters cannot have default values", "pass the value at the call", ErrorCode::unsupported);
@@ -143,6 +153,8 @@ class Parser {
 
   /// `:` and what belongs to it: simple statements on the same line, or an indented block.
   Block parse_body(const std::string& after) {
+    if (cursor_.is_punctuation("=")) cursor_.fail("`=` in " + after, "compare with `==`");
+    if (cursor_.is_punctuation("{")) cursor_.fail("expected `:` after " + after + ", found `{`", advice_at_line_end(cursor_));
     cursor_.expect_punctuation(":", "after " + after);
     Block block;
     if (!cursor_.is(TokenKind::newline)) {
@@ -193,7 +205,8 @@ class Parser {
     } else if (cursor_.is_word("if")) {
       block.push_back(parse_if());
     } else if (cursor_.is_word("elif") || cursor_.is_word("else")) {
-      cursor_.fail("`" + cursor_.peek().text + "` without an `if` before it", "align it with its `if`");
+      cursor_.fail("`" + cursor_.peek().text + "` without an `if` before it",
+                   cursor_.peek(1).text == "if" ? "write `elif`, aligned with its `if`" : "align it with its `if`");
     } else if (cursor_.is_word("def") || cursor_.is_punctuation("@")) {
       cursor_.fail("functions cannot be defined inside functions", "move it to the top level of the file",
                    ErrorCode::unsupported);
@@ -224,6 +237,7 @@ class Parser {
       Block body = parse_body("the condition");
       branch.arms.push_back({std::move(condition), std::move(body)});
     }
+    if (cursor_.is_word("else") && cursor_.peek(1).text == "if") cursor_.fail("`else if` is not part of the tile language", "write `elif`");
     if (cursor_.accept_word("else")) branch.otherwise = parse_body("`else`");
     return make_statement(where, std::move(branch));
   }
@@ -239,7 +253,7 @@ class Parser {
   void expect_line_end(const std::string& after) {
     if (cursor_.is(TokenKind::end)) return;
     if (!cursor_.is(TokenKind::newline))
-      cursor_.fail("expected the end of the line " + after + ", found " + cursor_.describe(), "start a new line");
+      cursor_.fail("expected the end of the line " + after + ", found " + cursor_.describe(), advice_at_line_end(cursor_));
     cursor_.next();
   }
 
@@ -270,7 +284,7 @@ class Parser {
     if (cursor_.is_punctuation("@=") || cursor_.is_punctuation("**="))
       cursor_.fail("`" + cursor_.peek().text + "` is not supported", "write the assignment in full", ErrorCode::unsupported);
     if (syntax::as<syntax::StringLiteral>(left)) return;
-    block.push_back(make_statement(where, syntax::Evaluate{std::move(left)}));
+    block.push_back(make_statement(cursor_.since(where), syntax::Evaluate{std::move(left)}));
   }
 
   StatementPtr parse_declaration(Position where, const ExpressionPtr& left) {
@@ -285,7 +299,8 @@ class Parser {
 
   StatementPtr parse_assignment(const ExpressionPtr& left, std::optional<BinaryOp> op) {
     if (!syntax::as<syntax::Name>(left) && !syntax::as<syntax::Subscript>(left))
-      cursor_.fail_at(left->where, "only a name or an element can be assigned to", "write `name = ...` or `name[i] = ...`");
+      cursor_.fail_at(left->where, "only a name or an element can be assigned to",
+                      syntax::as<syntax::Call>(left) ? "elements are written in square brackets: `name[i] = ...`" : "write `name = ...` or `name[i] = ...`");
     const Position op_where = cursor_.next().where;
     ExpressionPtr value = expressions_.parse();
     if (cursor_.is_punctuation("="))

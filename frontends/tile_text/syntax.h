@@ -17,11 +17,17 @@
 
 namespace tileopt::syntax {
 
-/// Line and column count from 1; a column is a character, not a byte.
+/// Line and column count from 1; a column is a character, not a byte. The piece ends before `end_line:end_column` (0: unknown).
+/// Positions compare by where they start.
 struct Position {
   int line = 0;
   int column = 0;
-  friend auto operator<=>(const Position&, const Position&) = default;
+  int end_line = 0;
+  int end_column = 0;
+  friend bool operator==(const Position& a, const Position& b) { return a.line == b.line && a.column == b.column; }
+  friend auto operator<=>(const Position& a, const Position& b) {
+    return a.line != b.line ? a.line <=> b.line : a.column <=> b.column;
+  }
 };
 
 struct Expression;
@@ -106,7 +112,7 @@ struct Conditional {
 };
 
 struct Expression {
-  Position where;  ///< first character
+  Position where;  ///< the whole expression
   int height = 1;
   std::variant<IntegerLiteral, RealLiteral, BoolLiteral, NoneLiteral, StringLiteral, Name, Attribute, Slice, Subscript, Call,
                Generator, Unary, Binary, Comparison, Conditional>

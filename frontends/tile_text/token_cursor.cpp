@@ -16,8 +16,14 @@ bool is_keyword(const std::string& name) { return std::find(keywords.begin(), ke
 
 const Token& TokenCursor::next() {
   const Token& token = peek();
+  if (token.where.end_line > 0) last_ = token.where;
   if (at_ + 1 < tokens_.size()) ++at_;
   return token;
+}
+
+syntax::Position TokenCursor::since(syntax::Position start) const {
+  if (last_ < start) return start;
+  return {start.line, start.column, last_.end_line, last_.end_column};
 }
 
 bool TokenCursor::is_punctuation(std::string_view text, std::size_t ahead) const {

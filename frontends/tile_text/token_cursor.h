@@ -22,6 +22,8 @@ class TokenCursor {
   const Token& peek(std::size_t ahead = 0) const { return tokens_[std::min(at_ + ahead, tokens_.size() - 1)]; }
   const Token& next();
   syntax::Position where() const { return peek().where; }
+  /// `start`, extended to the end of the last token taken.
+  syntax::Position since(syntax::Position start) const;
 
   bool is(TokenKind kind) const { return peek().kind == kind; }
   bool is_punctuation(std::string_view text, std::size_t ahead = 0) const;
@@ -48,6 +50,7 @@ class TokenCursor {
   const std::vector<Token>& tokens_;
   Diagnostics& diagnostics_;
   std::size_t at_ = 0;
+  syntax::Position last_;  ///< of the last token taken
 };
 
 }  // namespace tileopt::tile_text

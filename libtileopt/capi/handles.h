@@ -11,6 +11,7 @@
 #include "driver/request.h"
 #include "include/tileopt.h"
 #include "poly/isl.h"
+#include "support/render_error.h"
 
 /// Everything made in a session shares its context, so that objects may be freed in any order.
 struct tileopt_session {
@@ -19,6 +20,7 @@ struct tileopt_session {
 
 struct tileopt_program {
   std::shared_ptr<tileopt::poly::Context> context;  // first: destroyed last
+  tileopt::SourceTexts texts;                       // for messages
   tileopt::TileFile file;
   std::shared_ptr<const tileopt::Program> program;
 };
@@ -39,36 +41,50 @@ struct tileopt_error {
   tileopt_status status = TILEOPT_INTERNAL;
   std::string message, hint, file;
   int line = 0, column = 0;
+  std::string code, rendered;
+  int end_line = 0, end_column = 0;
 };
 
 namespace tileopt::capi {
 
-/// A refusal on its way to the boundary.
-struct Refused : std::runtime_error {
-  Refused(tileopt_status kind, const std::string& message) : std::runtime_error(message), status(kind) {}
-  tileopt_status status;
+/// A plan or pin that cannot be honoured, on its way to the boundary.
+struct Refused {
+  Infeasible infeasible;
+};
+/// A proof that failed, on its way to the boundary.
+struct NotProved {
+  std::string message;
 };
 
 /// A process that cannot even allocate an error ends here: NULL would mean success.
-tileopt_error* new_error(tileopt_status status, std::string message, const tileopt::Diagnostic& first = {}) noexcept;
+tileopt_error* new_error(tileopt_status status, const std::string& message, const std::string& code) noexcept;
+tileopt_error* new_error(const Errors& errors, const SourceTexts& texts) noexcept;
+tileopt_error* new_error(const Infeasible& infeasible, const SourceTexts& texts) noexcept;
 
-/// Runs `body`, turning whatever it throws into an error: nothing crosses the boundary.
+/// Runs `body`, turning whatever it throws into an error: nothing crosses the boundary. `texts` is what positions point into;
+/// `body` may still add to it.
 template <class Body>
-tileopt_error* guard(Body&& body) noexcept {
+tileopt_error* guard(const SourceTexts& texts, Body&& body) noexcept {
   try {
     body();
     return nullptr;
   } catch (const Errors& errors) {
-    return new_error(TILEOPT_USER_ERROR, errors.what(), errors.diagnostics().front());
-  } catch (const ToolchainError& error) {
-    return new_error(TILEOPT_NO_TOOLCHAIN, error.what());
+    return new_error(errors, texts);
   } catch (const Refused& refused) {
-    return new_error(refused.status, refused.what());
+    return new_error(refused.infeasible, texts);
+  } catch (const NotProved& failed) {
+    return new_error(TILEOPT_NOT_PROVED, failed.message, "not-proved");
+  } catch (const ToolchainError& error) {
+    return new_error(TILEOPT_NO_TOOLCHAIN, error.what(), "no-toolchain");
   } catch (const std::exception& error) {
-    return new_error(TILEOPT_INTERNAL, error.what());
+    return new_error(TILEOPT_INTERNAL, error.what(), "internal");
   } catch (...) {
-    return new_error(TILEOPT_INTERNAL, "unknown exception");
+    return new_error(TILEOPT_INTERNAL, "unknown exception", "internal");
   }
+}
+template <class Body>
+tileopt_error* guard(Body&& body) noexcept {
+  return guard(SourceTexts(), std::forward<Body>(body));
 }
 
 /// A user error that is about the call, not about a text.

@@ -10,6 +10,19 @@ using tileopt::capi::reject;
 
 namespace {
 
+/// The "file" of a pin's positions.
+std::string pin_origin(const tileopt_options& options, std::size_t index) {
+  return options.pins.size() == 1 ? "pin" : "pin " + std::to_string(index + 1);
+}
+
+tileopt::SourceTexts source_texts(const tileopt_program& program, const tileopt_options& options) {
+  tileopt::SourceTexts texts = program.texts;
+  texts.add("machine_json", options.machine_json);
+  texts.add("plan_json", options.plan_json);
+  for (std::size_t i = 0; i < options.pins.size(); ++i) texts.add(pin_origin(options, i), options.pins[i]);
+  return texts;
+}
+
 tileopt::Request make_request(const tileopt_program& program, const tileopt_options& options) {
   using namespace tileopt;
   Request request;
@@ -19,8 +32,8 @@ tileopt::Request make_request(const tileopt_program& program, const tileopt_opti
                                                  : Machine::read(parse_json(options.machine_json, "machine_json"), "machine_json");
   if (!options.plan_json.empty()) request.plan = Plan::read(parse_json(options.plan_json, "plan_json"), "plan_json");
   if (!options.schedule.empty()) request.pins = find_schedule(program.file, program.program->name(), options.schedule, request.machine.name);
-  for (const std::string& pin : options.pins) {
-    const Pins parsed = parse_pins(pin, "pin");
+  for (std::size_t i = 0; i < options.pins.size(); ++i) {
+    const Pins parsed = parse_pins(options.pins[i], pin_origin(options, i));
     request.pins.pins.insert(request.pins.pins.end(), parsed.pins.begin(), parsed.pins.end());
   }
   return request;
@@ -31,16 +44,20 @@ tileopt::Request make_request(const tileopt_program& program, const tileopt_opti
 extern "C" {
 
 tileopt_error* tileopt_module_compile(const tileopt_program* program, const tileopt_options* options, tileopt_module** out_module) {
-  return guard([&] {
+  tileopt::SourceTexts texts;
+  return guard(texts, [&] {
     if (program == nullptr || out_module == nullptr)
       reject(ErrorCode::invalid_option, "program or out_module is NULL", "give both");
-    const tileopt::Request request = make_request(*program, options == nullptr ? tileopt_options{} : *options);
+    const tileopt_options defaults;
+    const tileopt_options& chosen = options == nullptr ? defaults : *options;
+    texts = source_texts(*program, chosen);
+    const tileopt::Request request = make_request(*program, chosen);
     tileopt::Trace trace;
     tileopt::Candidate<tileopt::Outcome> candidate = tileopt::resolve_and_compile(program->program, request, trace);
-    if (const auto* refused = std::get_if<tileopt::Infeasible>(&candidate)) throw Refused(TILEOPT_INFEASIBLE, to_string(*refused));
+    if (const auto* refused = std::get_if<tileopt::Infeasible>(&candidate)) throw Refused{*refused};
     const tileopt::Module& module = std::get<tileopt::Outcome>(candidate).module;
     const std::string unproved = tileopt::unproved_text(module.certificate);
-    if (!unproved.empty()) throw Refused(TILEOPT_NOT_PROVED, unproved);
+    if (!unproved.empty()) throw tileopt::capi::NotProved{unproved};
     *out_module = new tileopt_module{module.text.source, module.text.header, module.certificate.write().dump(2) + "\n",
                                      module.plan.write().dump(2) + "\n"};
   });

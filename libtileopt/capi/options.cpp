@@ -48,9 +48,11 @@ tileopt_error* tileopt_options_create(tileopt_options** out_options) {
 }
 
 tileopt_error* tileopt_options_set(tileopt_options* options, const char* key, const char* value) {
-  return guard([&] {
+  tileopt::SourceTexts texts;
+  return guard(texts, [&] {
     if (options == nullptr || key == nullptr || value == nullptr)
       reject(ErrorCode::invalid_option, "options, key or value is NULL", "give all three");
+    texts.add(key, value);
     const auto setter = setters().find(key);
     if (setter == setters().end()) {
       std::vector<std::string> keys;

@@ -18,13 +18,17 @@ void tileopt_session_free(tileopt_session* session) { delete session; }
 
 tileopt_error* tileopt_program_parse(tileopt_session* session, const char* text, size_t length, const char* file_name,
                                      tileopt_program** out_program) {
-  return guard([&] {
+  tileopt::SourceTexts texts;
+  return guard(texts, [&] {
     if (session == nullptr || out_program == nullptr || (text == nullptr && length > 0))
       reject(ErrorCode::invalid_option, "session, text or out_program is NULL", "give all three");
     auto program = std::make_unique<tileopt_program>();
     const std::string name = file_name == nullptr ? "<text>" : file_name;
+    const std::string copy(text == nullptr ? "" : text, length);
+    texts.add(name, copy);
+    program->texts = texts;
     program->context = session->context;
-    program->file = tileopt::parse_tile_file(program->context->get(), std::string(text == nullptr ? "" : text, length), name);
+    program->file = tileopt::parse_tile_file(program->context->get(), copy, name);
     if (program->file.programs.size() != 1)
       reject(ErrorCode::unsupported, name + " declares " + std::to_string(program->file.programs.size()) + " programs, expected one",
              "parse one program at a time");

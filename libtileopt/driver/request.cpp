@@ -82,8 +82,12 @@ Candidate<Outcome> resolve_and_compile(std::shared_ptr<const Program> program, c
                                        const EditedAsts& edited) {
   const Backend& backend = check_request(request);
   if (request.plan) {
-    TILEOPT_TRY(module, compile(program, *request.plan, request.machine, backend, trace, edited));
-    return Outcome{std::move(module), {}};
+    Candidate<Module> module = compile(program, *request.plan, request.machine, backend, trace, edited);
+    if (auto* refused = std::get_if<Infeasible>(&module)) {
+      if (refused->hint.empty()) refused->hint = "change this entry of the plan, or leave --plan out and pin what matters";
+      return std::move(*refused);
+    }
+    return Outcome{std::get<Module>(std::move(module)), {}};
   }
   TILEOPT_TRY(resolved, resolve_plan(*program, request.pins, request.machine, request.resolve));
   TILEOPT_TRY(module, compile(program, resolved.plan, request.machine, backend, trace, edited));
@@ -98,22 +102,26 @@ Candidate<std::vector<KernelStages>> resolve_and_stage(std::shared_ptr<const Pro
   return compile_stages(program, resolved.plan, request.machine, trace, edited);
 }
 
-std::string unproved_text(const Certificate& certificate) {
-  if (certificate.proved()) return "";
-  std::string first;
-  int count = 0;
+const Obligation* first_unproved(const Certificate& certificate, int& count) {
+  const Obligation* first = nullptr;
+  count = 0;
   for (const Obligation& obligation : certificate.obligations) {
     if (obligation.verdict == Verdict::proved) continue;
     ++count;
-    const bool refuted = obligation.verdict == Verdict::refuted;
-    if (!first.empty() && !refuted) continue;
-    if (!first.empty() && first.starts_with("refuted")) continue;
-    first = std::string(refuted ? "refuted" : "not attempted") + ": " + obligation.name + " of " + obligation.subject + ": " +
-            obligation.reason + (obligation.witness.empty() ? "" : "; witness " + obligation.witness) +
-            (obligation.where.line == 0 ? "" : "; at " + to_string(obligation.where));
+    if (first == nullptr || (obligation.verdict == Verdict::refuted && first->verdict != Verdict::refuted)) first = &obligation;
   }
-  if (count == 0) return "no obligation was stated";
-  return first + (count > 1 ? " (and " + std::to_string(count - 1) + " more)" : "");
+  return first;
+}
+
+std::string unproved_text(const Certificate& certificate) {
+  if (certificate.proved()) return "";
+  int count = 0;
+  const Obligation* first = first_unproved(certificate, count);
+  if (first == nullptr) return "no obligation was stated";
+  return std::string(first->verdict == Verdict::refuted ? "refuted" : "not attempted") + ": " + first->name + " of " + first->subject + ": " +
+         first->reason + (first->witness.empty() ? "" : "; witness " + first->witness) +
+         (first->where.line == 0 ? "" : "; at " + to_string(first->where)) +
+         (count > 1 ? " (and " + std::to_string(count - 1) + " more)" : "");
 }
 
 }  // namespace tileopt

@@ -54,6 +54,10 @@ Pins find_schedule(const TileFile& file, const std::string& program, const std::
 /// @throws Errors(invalid_size): no `=`, not a whole number, negative, named twice.
 std::map<std::string, std::int64_t> parse_sizes(const std::string& text, const std::string& origin);
 
+/// The obligation to report first of an unproved certificate: a refuted one before one that was not attempted; null where all are
+/// proved. `count` is how many are not.
+const Obligation* first_unproved(const Certificate& certificate, int& count);
+
 /// One line: what an unproved certificate lacks first, or "" where everything is proved.
 std::string unproved_text(const Certificate& certificate);
 

@@ -40,7 +40,8 @@ std::string find_stage(const std::string& name) {
 }
 
 Trace::Trace(TraceOptions options) : options_(std::move(options)) {
-  if (!options_.stop_after.empty()) options_.stop_after = find_stage(options_.stop_after);
+  for (std::string* stage : {&options_.stop_after, &options_.planted_failure})
+    if (!stage->empty()) *stage = find_stage(*stage);
 }
 
 void Trace::begin(std::shared_ptr<const Program> program, const Plan& plan, const Machine& machine) {

@@ -24,6 +24,7 @@ namespace tileopt {
 struct TraceOptions {
   std::string dump_dir;    ///< "" = no dumps
   std::string stop_after;  ///< stage ("digits", "30" or "30-digits"), "" = run to the end
+  std::string planted_failure = {};  ///< for tests: the stage, as above, that fails with an internal error
 };
 
 /// The full name of a stage given as "digits", "30" or "30-digits".
@@ -78,6 +79,7 @@ class Trace {
   template <class Run>
   auto timed(const std::string& stage, const std::string& kernel, Run&& run) {
     const auto start = std::chrono::steady_clock::now();
+    TILEOPT_CHECK(stage != options_.planted_failure, "planted in " + stage);
     auto result = run();
     add_timing(stage, kernel, std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count());
     return result;

@@ -17,7 +17,7 @@
  *   tileopt_error *error = tileopt_session_create(&session);
  *   if (!error) error = tileopt_program_parse(session, text, strlen(text), "gemm.tile", &program);
  *   if (!error) error = tileopt_module_compile(program, NULL, &module);
- *   if (error) fprintf(stderr, "%s\n", tileopt_error_peek_message(error));
+ *   if (error) fprintf(stderr, "%s\n", tileopt_error_peek_rendered(error));
  *   else fputs(tileopt_module_peek_source(module), stdout);
  */
 #ifndef TILEOPT_H
@@ -109,12 +109,22 @@ TILEOPT_API void tileopt_module_free(tileopt_module *module);
 TILEOPT_API tileopt_status tileopt_error_status(const tileopt_error *error);
 /** Everything found, one diagnostic a paragraph: "gemm.tile:12:7: error: …\n  hint: …". */
 TILEOPT_API const char *tileopt_error_peek_message(const tileopt_error *error);
+/**
+ * The same for people: every fault with its line of source below it, the piece that is meant underlined, the witness and the
+ * hint. Columns fit a terminal with a fixed-width font (tabs, wide characters). UTF-8, without an end of line.
+ */
+TILEOPT_API const char *tileopt_error_peek_rendered(const tileopt_error *error);
+/** Stable code of the first fault, e.g. "out-of-bounds"; `tileopt-schedule explain-error CODE` and docs/errors.md explain it. */
+TILEOPT_API const char *tileopt_error_peek_code(const tileopt_error *error);
 /** How to mend the first fault; "" where there is no hint. */
 TILEOPT_API const char *tileopt_error_peek_hint(const tileopt_error *error);
 /** Position of the first fault; "" and 0 where it has none. */
 TILEOPT_API const char *tileopt_error_peek_file(const tileopt_error *error);
 TILEOPT_API int tileopt_error_line(const tileopt_error *error);
 TILEOPT_API int tileopt_error_column(const tileopt_error *error);
+/** Where the piece ends (exclusive); 0 where that is unknown. */
+TILEOPT_API int tileopt_error_end_line(const tileopt_error *error);
+TILEOPT_API int tileopt_error_end_column(const tileopt_error *error);
 TILEOPT_API void tileopt_error_free(tileopt_error *error);
 
 #ifdef __cplusplus

@@ -161,17 +161,21 @@ Candidate<DigitSchedule> DigitSchedule::create(Schedule schedule, const Machine&
     if (std::string free = undetermined_dims(s, placed); !free.empty())
       return refuse("pin", "tree", "the tree does not place digit " + free + " of statement " + s.name);
   }
-  if (std::string pair = checker.reversed_pair(kernel.validity()); !pair.empty())
-    return refuse("legality", "tree", "the order reverses a dependence: " + pair);
+  const auto illegal = [&](const std::string& entry, const std::string& what, const DependencePair& pair) {
+    Infeasible infeasible = refuse("legality", entry, what + " a dependence: " + dependence_text(kernel, pair));
+    infeasible.witness = witness_text(pair);
+    return infeasible;
+  };
+  if (const DependencePair pair = checker.reversed_pair(kernel.validity())) return illegal("tree", "the order reverses", pair);
   for (const auto& [member, digits] : plan.digits)
     for (const Digit& d : digits) {
       const LevelKind kind = machine.find_level(d.level)->kind;
       if (kind == LevelKind::independent)
-        if (std::string pair = checker.carried_pair(kernel.racing(), d.name); !pair.empty())
-          return refuse("legality", "digits[" + member + "]", "digit " + d.name + " on level " + d.level + " carries a dependence: " + pair);
+        if (const DependencePair pair = checker.carried_pair(kernel.racing(), d.name))
+          return illegal("digits[" + member + "]", "digit " + d.name + " on level " + d.level + " carries", pair);
       if (kind == LevelKind::lockstep)
-        if (std::string pair = checker.carried_pair(kernel.validity(), d.name); !pair.empty())
-          return refuse("legality", "digits[" + member + "]", "digit " + d.name + " on level " + d.level + " carries a dependence: " + pair);
+        if (const DependencePair pair = checker.carried_pair(kernel.validity(), d.name))
+          return illegal("digits[" + member + "]", "digit " + d.name + " on level " + d.level + " carries", pair);
     }
   return result;
 }

@@ -43,7 +43,7 @@ isl::map OrderChecker::times(const isl::map& dependence) const {
   return dependence.apply_domain(from).apply_range(to);
 }
 
-std::string OrderChecker::reversed_pair(const isl::union_map& dependences) const {
+DependencePair OrderChecker::reversed_pair(const isl::union_map& dependences) const {
   for (const isl::map& m : poly::sorted_maps(dependences)) {
     if (time_.count(poly::input_name(m)) == 0 || time_.count(poly::output_name(m)) == 0) continue;
     const isl::map pairs = times(m);
@@ -53,12 +53,12 @@ std::string OrderChecker::reversed_pair(const isl::union_map& dependences) const
     const isl::map instances = bad.apply_domain(time_.at(poly::input_name(m)).reverse())
                                    .apply_range(time_.at(poly::output_name(m)).reverse())
                                    .intersect(m);
-    return poly::sample_text(instances);
+    return {poly::input_name(m), poly::output_name(m), instances};
   }
-  return "";
+  return {};
 }
 
-std::string OrderChecker::carried_pair(const isl::union_map& dependences, const std::string& dim) const {
+DependencePair OrderChecker::carried_pair(const isl::union_map& dependences, const std::string& dim) const {
   for (const isl::map& m : poly::sorted_maps(dependences)) {
     const std::string from = poly::input_name(m), to = poly::output_name(m);
     if (time_.count(from) == 0 || time_.count(to) == 0) continue;
@@ -71,9 +71,41 @@ std::string OrderChecker::carried_pair(const isl::union_map& dependences, const 
     isl_map* same = isl_map_equate(outer_equal.copy(), isl_dim_in, static_cast<unsigned>(a->second), isl_dim_out, static_cast<unsigned>(a->second));
     const isl::map carried = outer_equal.subtract(isl::manage(same));
     if (carried.is_empty()) continue;
-    return poly::sample_text(carried.apply_domain(time_.at(from).reverse()).apply_range(time_.at(to).reverse()).intersect(m));
+    return {from, to, carried.apply_domain(time_.at(from).reverse()).apply_range(time_.at(to).reverse()).intersect(m)};
   }
-  return "";
+  return {};
+}
+
+namespace {
+bool has_pair_of(const isl::union_map& dependences, const DependencePair& pair) {
+  for (const isl::map& m : poly::sorted_maps(dependences))
+    if (poly::input_name(m) == pair.source && poly::output_name(m) == pair.sink && !m.intersect(pair.instances).is_empty()) return true;
+  return false;
+}
+}  // namespace
+
+std::string dependence_text(const Kernel& kernel, const DependencePair& pair) {
+  const Dependences& dependences = kernel.dependences();
+  const Statement& source = kernel.program().statement(pair.source);
+  const Statement& sink = kernel.program().statement(pair.sink);
+  const auto named = [](const Statement& statement) {
+    const std::string where = to_string(statement.where);
+    return "`" + statement.name + "`" + (where.empty() ? "" : " (" + where + ")");
+  };
+  const auto sentence = [&](const std::string& first, const std::string& second) { return named(source) + " " + first + " before " + named(sink) + " " + second; };
+  if (has_pair_of(dependences.flow, pair)) return sentence("writes " + source.write.tensor, "reads it");
+  if (has_pair_of(dependences.anti, pair)) return sentence("reads " + sink.write.tensor, "overwrites it");
+  if (has_pair_of(dependences.output, pair)) return sentence("writes " + source.write.tensor, "overwrites it");
+  return named(source) + " combines into the same element of " + source.write.tensor + " more than once";
+}
+
+std::string witness_text(const DependencePair& pair) {
+  // "N = 3, [S[i = 0] -> T[i' = 1]]"
+  const std::string sample = poly::sample_text(pair.instances);
+  const std::size_t open = sample.find('['), arrow = sample.find(" -> ");
+  if (open == std::string::npos || arrow == std::string::npos || !sample.ends_with("]")) return sample;
+  const std::string sizes = open < 2 ? "" : sample.substr(0, open - 2) + ": ";
+  return sizes + sample.substr(open + 1, arrow - open - 1) + " must run before " + sample.substr(arrow + 4, sample.size() - arrow - 5);
 }
 
 std::string undetermined_dims(const StatementSpace& statement, const std::vector<std::string>& placed) {

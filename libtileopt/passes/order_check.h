@@ -5,17 +5,25 @@
 #include <string>
 #include <vector>
 
+#include "ir/stages.h"
 #include "ir/tree.h"
 
 namespace tileopt {
 
+/// Two instances of a dependence. False where there is none.
+struct DependencePair {
+  std::string source, sink;  ///< statements
+  isl::map instances;        ///< { source[..] -> sink[..] }, all pairs that break the rule
+  explicit operator bool() const { return !source.empty(); }
+};
+
 class OrderChecker {
  public:
   OrderChecker(const Tree& tree, const std::vector<StatementSpace>& statements);
-  /// A pair of `dependences` { S -> T } (program instances) that does not run strictly forward, or "".
-  std::string reversed_pair(const isl::union_map& dependences) const;
-  /// A pair that runs at equal time outside the band over `dim` and at different values of `dim`, or "".
-  std::string carried_pair(const isl::union_map& dependences, const std::string& dim) const;
+  /// Pairs of `dependences` { S -> T } (program instances) that do not run strictly forward, or none.
+  DependencePair reversed_pair(const isl::union_map& dependences) const;
+  /// Pairs that run at equal time outside the band over `dim` and at different values of `dim`, or none.
+  DependencePair carried_pair(const isl::union_map& dependences, const std::string& dim) const;
 
  private:
   /// { time -> time' } of one dependence map.
@@ -23,6 +31,11 @@ class OrderChecker {
   std::map<std::string, isl::map> time_;                     ///< statement -> { S[i] -> [time] }
   std::map<std::string, std::map<std::string, int>> depth_;  ///< statement -> dim -> position in the time vector
 };
+
+/// "`S` (f.tile:4:9) writes A before `T` (f.tile:6:9) reads it", from the kernel's dependences.
+std::string dependence_text(const Kernel& kernel, const DependencePair& pair);
+/// "N = 3: S[i = 0] must run before T[i' = 1]".
+std::string witness_text(const DependencePair& pair);
 
 /// A dimension of `statement` that the dimensions `placed` do not determine, or "".
 std::string undetermined_dims(const StatementSpace& statement, const std::vector<std::string>& placed);

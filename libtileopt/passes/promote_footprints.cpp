@@ -7,6 +7,7 @@
 #include "passes/passes.h"
 #include "passes/promotion_builder.h"
 #include "support/text.h"
+#include "support/units.h"
 
 namespace tileopt {
 
@@ -341,14 +342,14 @@ std::optional<Infeasible> PromotionBuilder::check_capacity() const {
     if (a.space == "register" && a.elements() > 1) registers += bytes;
     const Space* space = machine_.find_space(a.space);
     if (space->capacity > 0 && bytes > space->capacity)
-      return refuse("capacity", "promotions[" + a.name + "]", a.space + " " + std::to_string(static_cast<long>(bytes)) + " bytes > " + std::to_string(static_cast<long>(space->capacity)));
+      return refuse("capacity", "promotions[" + a.name + "]", "array " + a.name + " needs " + bytes_text(bytes) + " of \"" + a.space + "\" beside " + bytes_text(space->capacity) + " available");
   }
   const Space* stack_space = machine_.find_space("stack");
   if (stack_space != nullptr && stack_space->capacity > 0 && stack > stack_space->capacity)
-    return refuse("capacity", "promotions", "stack arrays need " + std::to_string(static_cast<long>(stack)) + " bytes > " + std::to_string(static_cast<long>(stack_space->capacity)));
+    return refuse("capacity", "promotions", "the arrays together need " + bytes_text(stack) + " of \"stack\" beside " + bytes_text(stack_space->capacity) + " available");
   const Space* register_space = machine_.find_space("register");
   if (register_space != nullptr && register_space->capacity > 0 && registers > register_space->capacity)
-    return refuse("capacity", "promotions", "register arrays need " + std::to_string(static_cast<long>(registers)) + " bytes > " + std::to_string(static_cast<long>(register_space->capacity)));
+    return refuse("capacity", "promotions", "the arrays together need " + bytes_text(registers) + " of \"register\" beside " + bytes_text(register_space->capacity) + " available");
   return std::nullopt;
 }
 

@@ -81,10 +81,21 @@ class PinApplier {
   }
 
  private:
-  Infeasible refuse(const Pin& pin, const std::string& entry, const std::string& reason) const {
-    return {"pin", "resolve_plan", plan_.name, "kernels[" + plan_.name + "]." + entry, pin_text(pin) + ": " + reason};
+  Infeasible refuse(const Pin& pin, const std::string& entry, const std::string& reason, const std::string& hint) const {
+    return {"pin", "resolve_plan", plan_.name, "kernels[" + plan_.name + "]." + entry, pin_text(pin) + ": " + reason, pin.where, "", hint};
   }
-  void took_effect(const Pin& pin) { reasons_.push_back("kernel " + plan_.name + ": " + pin_text(pin) + " honoured"); }
+  void took_effect(const Pin& pin) {
+    const std::string where = to_string(pin.where);
+    reasons_.push_back("kernel " + plan_.name + ": " + pin_text(pin) + (where.empty() ? "" : " (" + where + ")") + " honoured");
+  }
+  /// "there are i, j, k".
+  std::string loops_text() const {
+    std::vector<std::string> bands, names;
+    collect_bands(plan_.tree, bands);
+    for (const std::string& band : bands)
+      if (!contains(names, band)) names.push_back(band);
+    return names.empty() ? "the kernel has no loops outside its atoms" : "loops of this kernel: " + join(names, ", ");
+  }
 
   /// The only member that the loop means here; `suits` narrows the choice. Nothing where the kernel has no such loop.
   template <class Suits>
@@ -96,7 +107,8 @@ class PinApplier {
     }
     if (fitting.size() == 1) return fitting.front().member;
     if (fitting.size() > 1) {
-      problem = refuse(pin, "digits", "`" + spelled(loop) + "` may mean " + join(spellings(fitting), " or ") + ": say which");
+      problem = refuse(pin, "digits", "`" + spelled(loop) + "` may mean " + join(spellings(fitting), " or "),
+                       "say which, e.g. \"" + fitting.front().spelled + "\"");
     } else if (!all.empty()) {
       return all.front().member;
     }
@@ -109,7 +121,9 @@ class PinApplier {
     const std::string atom = found == plan_.atoms.end() ? "" : found->second.atom;
     if (atom == pin.atom) return std::nullopt;
     return refuse(*pin.pin, "atoms[" + pin.statement + "]",
-                  pin.atom.empty() ? "the leaf runs as atom " + atom : "the statement does not have the form that the atom needs");
+                  pin.atom.empty() ? "the leaf runs as atom " + atom : "the statement does not have the form that the atom needs",
+                  pin.atom.empty() ? "pin atom(" + pin.statement + ", \"" + atom + "\"), or drop the pin"
+                                   : "drop the pin, or pin atom(" + pin.statement + ", \"scalar\")");
   }
 
   std::optional<Infeasible> check_tile(const TilePin& pin) const {
@@ -125,7 +139,10 @@ class PinApplier {
     if (extent == pin.extent) return std::nullopt;
     return refuse(*pin.pin, "digits[" + *member + "]",
                   extent == 0 ? "loop " + pin.loop.name + " has no digit on level " + pin.level + " that could hand out tiles of " + std::to_string(pin.extent)
-                              : "the extent inside level " + pin.level + " is " + std::to_string(extent));
+                              : "the extent inside level " + pin.level + " is " + std::to_string(extent) + ", not " + std::to_string(pin.extent),
+                  extent == 0 ? "tile another loop for this level, or pin parallel/vectorize for the loop as well"
+                  : extent == 1 ? "this schedule leaves the loop untiled (schedule(\"original\") keeps loops as written); drop this pin or that one"
+                                : "the tiles of other levels and of the register tile bound it: see `explain`, or drop one of the pins");
   }
 
   /// A digit's own name, or the outermost digit of the loop that `taken` does not hold yet.
@@ -155,11 +172,13 @@ class PinApplier {
       if (digit) wanted.push_back(*digit);
     }
     if (wanted.empty()) return std::nullopt;
-    if (wanted.size() != pin.loops.size()) return refuse(*pin.pin, "tree", "only " + join(wanted, ", ") + " are loops of this kernel's tree");
+    if (wanted.size() != pin.loops.size())
+      return refuse(*pin.pin, "tree", "only " + join(wanted, ", ") + (wanted.size() == 1 ? " is a loop" : " are loops") + " of this kernel's tree", loops_text());
     std::size_t done = 0;
     const std::vector<std::string> before = in_tree_order(wanted);
     plan_.tree = reorder_chains(plan_.tree, wanted, done);
-    if (done != 1) return refuse(*pin.pin, "tree", "the loops " + join(wanted, ", ") + " are not in one chain of bands: `" + plan_.tree.write() + "`");
+    if (done != 1) return refuse(*pin.pin, "tree", "the loops " + join(wanted, ", ") + " are not nested in one another: the tree is `" + plan_.tree.write() + "`",
+                                 "order loops that are nested directly, or pin schedule(\"original\")");
     // A scope keeps its depth: what lived below the second of two loops still does after they are swapped.
     for (Promotion& promotion : plan_.promotions) {
       const auto at = std::find(before.begin(), before.end(), promotion.after);
@@ -212,9 +231,11 @@ class PinApplier {
     Digit& outermost = digits_of(plan_, *member).front();
     std::vector<std::string> bands;
     collect_bands(plan_.tree, bands);
-    if (!contains(bands, outermost.name)) return refuse(*pin.pin, "digits[" + *member + "]", "the loop is inside an atom");
+    if (!contains(bands, outermost.name)) return refuse(*pin.pin, "digits[" + *member + "]", "the loop is inside an atom",
+                                                                 "pin a tile for it as well, so that a loop stays outside: tile(\"" + level + "\", " + pin.loop.name + "=64)");
     if (outermost.level != serial && outermost.level != level) {
-      return refuse(*pin.pin, "digits[" + *member + "]", "its only loop is on level " + outermost.level + "; pin a tile too");
+      return refuse(*pin.pin, "digits[" + *member + "]", "its only loop is on level " + outermost.level,
+                    "pin a tile too, so that a loop is left for threads: tile(\"" + level + "\", " + pin.loop.name + "=64)");
     }
     for (auto& [other, digits] : plan_.digits) {
       if (other != *member && !pinned_parallel(other)) {
@@ -259,11 +280,12 @@ class PinApplier {
       const std::vector<std::string> path = path_dims(plan_.tree, statement);
       if (!path.empty() && path.back() == innermost.name) continue;
       if (contains(path, innermost.name)) {
-        return refuse(*pin.pin, "tree", "loop " + innermost.name + " is not the innermost one around " + statement + "; pin order(...) too");
+        return refuse(*pin.pin, "tree", "loop " + innermost.name + " is not the innermost one around " + statement,
+                      "pin order(...) too, with " + innermost.name + " last");
       }
     }
     if (innermost.level != level && innermost.level != level_of_kind(request_.machine, LevelKind::sequential)) {
-      return refuse(*pin.pin, "digits[" + *member + "]", "the loop is on level " + innermost.level);
+      return refuse(*pin.pin, "digits[" + *member + "]", "the loop is on level " + innermost.level, "vectorize another loop, or drop the pin that put it there");
     }
     innermost.level = level;
     took_effect(*pin.pin);
@@ -279,17 +301,20 @@ class PinApplier {
     std::vector<Digit>& digits = digits_of(plan_, *member);
     Digit& innermost = digits.back();
     if (innermost.level != level_of_kind(request_.machine, LevelKind::sequential)) {
-      return refuse(*pin.pin, "digits[" + *member + "]", "its innermost digit " + innermost.name + " is on level " + innermost.level);
+      return refuse(*pin.pin, "digits[" + *member + "]", "its innermost digit " + innermost.name + " is on level " + innermost.level,
+                    "it does not run as a loop: unroll another one");
     }
     if (!pin.factor || innermost.radix == *pin.factor) {
       const auto trips = constant_trips(*member, innermost);
       if (!trips || *trips > 64) {
-        return refuse(*pin.pin, "digits[" + *member + "]", "digit " + innermost.name + " has no constant trip count up to 64; write unroll(\"" + pin.loop.name + "\", 4)");
+        return refuse(*pin.pin, "digits[" + *member + "]", "digit " + innermost.name + " has no constant trip count up to 64",
+                      "give a factor: unroll(" + pin.loop.name + "=4)");
       }
       innermost.level = unrolled;
     } else {
       if (innermost.radix % *pin.factor != 0) {
-        return refuse(*pin.pin, "digits[" + *member + "]", "the factor does not divide the radix " + std::to_string(innermost.radix) + " of " + innermost.name);
+        return refuse(*pin.pin, "digits[" + *member + "]", "the factor does not divide the radix " + std::to_string(innermost.radix) + " of " + innermost.name,
+                      "give a divisor of " + std::to_string(innermost.radix));
       }
       NameTable names;
       for (const auto& [other, list] : plan_.digits) {
@@ -345,7 +370,7 @@ class PinApplier {
       std::optional<std::string> after = plan_.find_digit(pin.after->name) && pin.after->statement.empty() ? std::optional(pin.after->name) : std::nullopt;
       if (!after) after = digit_of(*pin.after, *pin.pin, {}, problem);
       if (problem) return problem;
-      if (!after) return refuse(*pin.pin, "promotions", "`" + spelled(*pin.after) + "` is no loop of this kernel's tree `" + plan_.tree.write() + "`");
+      if (!after) return refuse(*pin.pin, "promotions", "`" + spelled(*pin.after) + "` is no loop of this kernel's tree `" + plan_.tree.write() + "`", loops_text());
       promotion.after = *after;
       promotion.statements.clear();
       for (const std::string& user : users) {
@@ -408,7 +433,10 @@ std::optional<Infeasible> find_unused_pin(const Program& program, const PinTable
     if (kernels.size() == 1) return std::nullopt;
     return Infeasible{"pin", "resolve_plan", "", "kernels",
                       pin_text(pin) + ": `" + spelled(loop) + "` " +
-                          (kernels.empty() ? "is no loop of the schedule that was found" : "may mean " + join(names, " or ") + ": say which")};
+                          (kernels.empty() ? "is no loop of the schedule that was found" : "may mean " + join(names, " or ")),
+                      pin.where, "",
+                      kernels.empty() ? "pin schedule(\"original\") to keep the loops as written, or see `explain` for those there are"
+                                      : "say which, e.g. \"" + names.front() + "\""};
   };
   for (const TilePin& pin : pins.tiles) {
     if (auto unused = check(pin.loop, *pin.pin)) return unused;

@@ -23,12 +23,13 @@ Candidate<std::vector<KernelPlan>> group_statements(const Program& program, cons
     for (const std::string& statement : fuse.statements) merged.insert(group_of(groups, statement));
     const std::size_t first = *merged.begin(), last = *merged.rbegin();
     if (merged.size() < 2) {
-      return Infeasible{"pin", "resolve_plan", "", "kernels", pin_text(*fuse.pin) + ": the statements are in one kernel already"};
+      return Infeasible{"pin", "resolve_plan", "", "kernels", pin_text(*fuse.pin) + ": the statements are in one kernel already",
+                        fuse.pin->where, "", "drop the pin"};
     }
     if (last - first + 1 != merged.size()) {
       return Infeasible{"pin", "resolve_plan", "", "kernels",
-                        pin_text(*fuse.pin) + ": the nests are no neighbours: name the statements between them too, e.g. " +
-                            groups[first + 1].front()};
+                        pin_text(*fuse.pin) + ": the loop nests of the statements are not neighbours",
+                        fuse.pin->where, "", "name the statements between them too, e.g. " + groups[first + 1].front()};
     }
     for (std::size_t g = last; g > first; --g) {
       groups[first].insert(groups[first].end(), groups[first + 1].begin(), groups[first + 1].end());

@@ -56,7 +56,7 @@ class LoopAnalysis {
 
   void run() {
     const OrderChecker checker(proposal_.tree, spaces_);
-    for (auto& [member, free] : proposal_.coincident) free = checker.carried_pair(kernel_.racing(), member).empty();
+    for (auto& [member, free] : proposal_.coincident) free = !checker.carried_pair(kernel_.racing(), member);
     std::vector<std::vector<std::string>> chains;
     collect_chains(proposal_.tree, chains);
     proposal_.permutable.clear();
@@ -79,7 +79,7 @@ class LoopAnalysis {
     std::vector<std::string> order = chain;
     order.erase(order.begin() + static_cast<std::ptrdiff_t>(member));
     order.insert(order.begin() + static_cast<std::ptrdiff_t>(start), chain[member]);
-    return OrderChecker(with_chain(proposal_.tree, chain, order), spaces_).reversed_pair(kernel_.validity()).empty();
+    return !OrderChecker(with_chain(proposal_.tree, chain, order), spaces_).reversed_pair(kernel_.validity());
   }
 
   const Kernel& kernel_;

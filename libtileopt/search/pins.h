@@ -75,7 +75,7 @@ struct PinTable {
 /// @throws Errors(invalid_pin) with the pins' positions, all of them in one run.
 PinTable read_pins(const Program& program, const Pins& pins, const Machine& machine);
 
-/// "pin `tile(\"thread\", i=64)` (f.tile:12:5)", for messages.
+/// "pin `tile(\"thread\", i=64)`", for messages.
 std::string pin_text(const Pin& pin);
 
 }  // namespace tileopt

@@ -249,11 +249,17 @@ PinTable read_pins(const Program& program, const Pins& pins, const Machine& mach
 }
 
 std::string pin_text(const Pin& pin) {
+  const bool names_statements = pin.primitive == "fuse";
+  const bool names_first = pin.primitive == "promote" || pin.primitive == "atom";
+  const auto number = [](const std::string& text) { return text.find_first_not_of("0123456789") == std::string::npos; };
   std::vector<std::string> arguments;
-  for (const std::string& argument : pin.arguments) arguments.push_back(argument);
-  for (const auto& [key, value] : pin.keywords) arguments.push_back(key + "=" + value);
-  const std::string where = to_string(pin.where);
-  return "pin `" + pin.primitive + "(" + join(arguments, ", ") + ")`" + (where.empty() ? "" : " (" + where + ")");
+  for (const std::string& argument : pin.arguments) {
+    const bool bare = number(argument) || names_statements || (names_first && arguments.empty());
+    arguments.push_back(bare ? argument : "\"" + unquoted(argument) + "\"");
+  }
+  for (const auto& [key, value] : pin.keywords)
+    arguments.push_back(key + "=" + (number(value) || value == "True" || value == "False" ? value : "\"" + unquoted(value) + "\""));
+  return "pin `" + pin.primitive + "(" + join(arguments, ", ") + ")`";
 }
 
 }  // namespace tileopt

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "passes/passes.h"
+#include "search/blame_pin.h"
 #include "search/check_pins.h"
 #include "search/contraction.h"
 #include "search/group_pins.h"
@@ -69,7 +70,8 @@ class KernelPlanner {
     }
     if (pin_refusal_) return *pin_refusal_;
     if (refusal_) return *refusal_;
-    return Infeasible{"legality", "resolve_plan", kernel().name(), "", "no schedule was found"};
+    return Infeasible{"legality", "resolve_plan", kernel().name(), "", "no schedule was found", {}, "",
+                      "pin schedule(\"original\"), which keeps the loops as written"};
   }
 
  private:
@@ -167,7 +169,7 @@ std::optional<KernelPlan> KernelPlanner::attempt(const Strategy& strategy) {
     }
     const std::string label = strategy.options.front()[std::min(level, strategy.options.front().size() - 1)].label;
     note(strategy.name + " (" + label + ") refused: " + problem->reason);
-    if (!refusal_) refusal_ = *problem;
+    if (!refusal_) refusal_ = blame_pin(request_, plan, *problem);
   }
   return std::nullopt;
 }
@@ -178,7 +180,8 @@ Candidate<ResolvedPlan> resolve_plan(const Program& program, const Pins& pins, c
   const PinTable table = read_pins(program, pins, machine);
   if (table.pipeline) {
     return Infeasible{"pin", "resolve_plan", "", "", pin_text(*table.pipeline) + ": machine " + machine.name +
-                      " completes copies at once (no asynchronous copies), so there is nothing to pipeline"};
+                      " completes copies at once (no asynchronous copies), so there is nothing to pipeline",
+                      table.pipeline->where, "", "drop the pin on this machine"};
   }
   const Dependences dependences = analyze_dependences(program);
   const TypicalSizes sizes = complete_sizes(program, options.typical_sizes);

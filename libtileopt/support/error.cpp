@@ -32,6 +32,15 @@ std::string error_code_name(ErrorCode code) {
   return "unknown";
 }
 
+const std::vector<ErrorCode>& all_error_codes() {
+  static const std::vector<ErrorCode> codes = [] {
+    std::vector<ErrorCode> all;
+    for (int c = 0; c <= static_cast<int>(ErrorCode::invalid_dump); ++c) all.push_back(static_cast<ErrorCode>(c));
+    return all;
+  }();
+  return codes;
+}
+
 std::string to_string(const Diagnostic& d) {
   std::string text = to_string(d.where);
   if (!text.empty()) text += ": ";
@@ -60,7 +69,15 @@ std::string to_string(const Infeasible& i) {
   std::string text = "infeasible [" + i.code + "] in " + i.stage;
   if (!i.kernel.empty()) text += ", kernel " + i.kernel;
   if (!i.plan_entry.empty()) text += ", plan entry " + i.plan_entry;
-  return text + ": " + i.reason;
+  text += ": " + i.reason;
+  if (!i.witness.empty()) text += "\n  witness: " + i.witness;
+  if (!i.hint.empty()) text += "\n  hint: " + i.hint;
+  return text;
+}
+
+const std::vector<std::string>& infeasible_codes() {
+  static const std::vector<std::string> codes = {"pin", "legality", "capacity", "promotion", "atom", "numerics", "codegen", "ast"};
+  return codes;
 }
 
 }  // namespace tileopt

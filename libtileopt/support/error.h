@@ -2,6 +2,7 @@
 /// an infeasible candidate (the value `Infeasible`).
 #pragma once
 
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -10,12 +11,18 @@
 
 namespace tileopt {
 
-/// A position in the user's input; lines and columns count from 1, 0 means unknown.
+/// A position in the user's input; lines and columns count from 1, 0 means unknown. A column is a character, not a byte.
+/// The piece that is meant ends before `end_line:end_column`; where that is unknown, only its first character is.
 struct SourceLocation {
   std::string file;
   int line = 0;
   int column = 0;
-  friend bool operator==(const SourceLocation&, const SourceLocation&) = default;
+  int end_line = 0;
+  int end_column = 0;
+  /// Where a piece starts is its identity; where it ends is for showing it.
+  friend bool operator==(const SourceLocation& a, const SourceLocation& b) {
+    return a.file == b.file && a.line == b.line && a.column == b.column;
+  }
 };
 
 /// "file:line:col", or "file" where the position is unknown.
@@ -44,6 +51,8 @@ enum class ErrorCode {
   invalid_dump,
 };
 std::string error_code_name(ErrorCode code);
+/// Every ErrorCode, in declaration order.
+const std::vector<ErrorCode>& all_error_codes();
 
 /// One user error: where in the user's input, what is wrong, how to mend it, and (where there is one) an iteration that shows it.
 struct Diagnostic {
@@ -87,13 +96,19 @@ class ToolchainError : public std::runtime_error {
 
 /// A candidate that cannot be built: a value, never an exception.
 struct Infeasible {
-  std::string code;        ///< "capacity", "legality", "pin", "atom", "quota", ...
+  std::string code;        ///< one of infeasible_codes()
   std::string stage;       ///< compile stage that refused, e.g. "promote_footprints"
   std::string kernel;      ///< kernel of the Plan
   std::string plan_entry;  ///< path into the Plan, e.g. "kernels[0].promotions[B_packed]"
-  std::string reason;      ///< e.g. "stack 2.1 MiB > 1 MiB"
+  std::string reason;      ///< e.g. "needs 2.1 MiB of \"stack\" beside 1 MiB available"
+  SourceLocation where = {};   ///< the pin that asks for it, where one does
+  std::string witness = {};    ///< e.g. the two instances whose order would be reversed
+  std::string hint = {};       ///< what to change
 };
 std::string to_string(const Infeasible& infeasible);
+
+/// The codes of Infeasible that mean a refusal, with a page each in docs/errors.md.
+const std::vector<std::string>& infeasible_codes();
 
 template <class T>
 using Candidate = std::variant<T, Infeasible>;

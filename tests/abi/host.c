@@ -81,8 +81,26 @@ static void expect_error(tileopt_error *error, tileopt_status status, int line) 
   if (error == NULL) return;
   CHECK(tileopt_error_status(error) == status);
   CHECK(tileopt_error_peek_message(error)[0] != '\0');
+  CHECK(tileopt_error_peek_rendered(error)[0] != '\0');
+  CHECK(tileopt_error_peek_code(error)[0] != '\0');
   if (status == TILEOPT_USER_ERROR) CHECK(tileopt_error_peek_hint(error)[0] != '\0');
   CHECK(tileopt_error_line(error) == line);
+  tileopt_error_free(error);
+}
+
+/* Rendered text shows the line, the piece underlined and the hint; positions and the code come apart, too. */
+static void check_rendered(tileopt_session *session) {
+  static const char text[] = "def f(A: f32[N], B: out[f32[N]]):\n    for i in range(N):\n        B[i] = A[i + 1]\n";
+  static const char shown[] = "\n  3 |         B[i] = A[i + 1]\n    |                  ^~~~~\n";
+  tileopt_program *untouched = NULL;
+  tileopt_error *error = tileopt_program_parse(session, text, strlen(text), "f.tile", &untouched);
+  CHECK(error != NULL);
+  if (error == NULL) return;
+  CHECK(strstr(tileopt_error_peek_rendered(error), shown) != NULL);
+  CHECK(strstr(tileopt_error_peek_rendered(error), "\n  hint: ") != NULL);
+  CHECK(strcmp(tileopt_error_peek_code(error), "out-of-bounds") == 0);
+  CHECK(tileopt_error_line(error) == 3 && tileopt_error_column(error) == 18);
+  CHECK(tileopt_error_end_line(error) == 3 && tileopt_error_end_column(error) == 23);
   tileopt_error_free(error);
 }
 
@@ -126,6 +144,7 @@ int main(void) {
   check_versions();
   check_compile(session);
   check_errors(session);
+  check_rendered(session);
   check_unknown_machine(session);
   tileopt_session_free(session);
   if (failures == 0) printf("isl inside: %s\n", tileopt_isl_version());

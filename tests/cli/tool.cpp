@@ -55,6 +55,18 @@ std::vector<std::string> files_below(const std::string& folder) {
 
 std::string kernel_file(const std::string& name) { return std::string(TILEOPT_SOURCE_DIR) + "/benchmarks/kernels/" + name + ".tile"; }
 
+ToolRun run_shell(const std::string& script, const std::string& folder) {
+  const Folder work;
+  const std::string tools = fs::path(TILEOPT_TOOL).parent_path().string();
+  const std::string file = work.write("script.sh", "PATH='" + tools + "':$PATH\nexport PATH\ncd '" + folder + "'\n" + script);
+  const int status = std::system(("sh '" + file + "' >'" + (work / "out") + "' 2>'" + (work / "err") + "' </dev/null").c_str());
+  ToolRun run;
+  run.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  run.out = read_text(work / "out");
+  run.err = read_text(work / "err");
+  return run;
+}
+
 ToolRun run_tool(const std::vector<std::string>& arguments) { return interrupt_tool(arguments, 0, 0); }
 
 ToolRun interrupt_tool(const std::vector<std::string>& arguments, int signal, int milliseconds) {

@@ -12,7 +12,9 @@ struct ToolRun {
 };
 
 ToolRun run_tool(const std::vector<std::string>& arguments);
-// The same, with a signal sent after `milliseconds`.
+// A shell script in `folder`, with the tool on its PATH.
+ToolRun run_shell(const std::string& script, const std::string& folder);
+// The same as run_tool, with a signal sent after `milliseconds`.
 ToolRun interrupt_tool(const std::vector<std::string>& arguments, int signal, int milliseconds);
 
 // A fresh folder that goes with the object; every file below it too.

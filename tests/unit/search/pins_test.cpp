@@ -165,8 +165,13 @@ TEST(Pins, AmbiguousNamesListTheCandidates) {
 }
 
 TEST(Pins, RefusalsCarryThePosition) {
-  const std::string reason = PlanCase(kRows).infeasible("tile(\"serial\", r=32)\nunroll(\"r\", 7)");
-  EXPECT_NE(reason.find("(pins:2:1)"), std::string::npos) << reason;
+  const auto candidate = PlanCase(kRows).resolve("tile(\"serial\", r=32)\nunroll(\"r\", 7)");
+  ASSERT_FALSE(feasible(candidate));
+  const Infeasible& refused = std::get<Infeasible>(candidate);
+  EXPECT_EQ(refused.where, (SourceLocation{"pins", 2, 1}));
+  EXPECT_EQ(refused.where.end_column, 15);
+  EXPECT_NE(refused.reason.find("pin `unroll(\"r\", 7)`"), std::string::npos) << refused.reason;
+  EXPECT_EQ(refused.hint, "give a divisor of 32");
 }
 
 TEST(Pins, MistakesAreUserErrorsAllInOneRun) {

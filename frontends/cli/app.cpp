@@ -1,0 +1,148 @@
+#include "frontends/cli/app.h"
+
+#include "cost_models/machines.h"
+#include "driver/request.h"
+#include "frontends/cli/templates.h"
+#include "poly/isl.h"
+#include "support/error_pages.h"
+
+namespace tileopt::cli {
+
+namespace {
+
+const char* const examples = R"(Examples:
+  tileopt-schedule compile gemm.tile -o gemm.c          write gemm.c and gemm.h for this CPU
+  tileopt-schedule compile kernels/ -o out/ --machine zen4
+  tileopt-schedule run gemm.tile --size M=1024,N=1024,K=1024
+  tileopt-schedule check kernels/ --seed 7
+  tileopt-schedule explain gemm.tile --pin 'tile("thread", i=64)'
+  tileopt-schedule compile gemm.tile --plan @tuned      use the pins of its @schedule function `tuned`
+  tileopt-schedule compile gemm.tile --dump-dir D --stop-after digits
+  tileopt-schedule compile --start-from D/gemm/30-digits.yaml --dump-dir E -o gemm.c
+  tileopt-schedule new matmul my_gemm -o my_gemm.tile   a commented program to start from
+  tileopt-schedule fmt --check kernels/                 what is not formatted
+  tileopt-schedule explain-error out-of-bounds
+
+Exit codes:
+  0   done
+  1   user error: the input, an option or a path is wrong
+  2   infeasible: the plan or a pin cannot be honoured, and why
+  3   a proof obligation or a result check failed
+  4   a compiler or device is missing
+  70  internal error
+Over many inputs the largest code wins; every kernel's proof runs in every command.)";
+
+void add_inputs(CLI::App& command, Options& options) {
+  command.add_option("inputs", options.inputs, "Tile files, or folders: every *.tile below, sorted")->type_name("PATH");
+  command.add_option("--program", options.program, "Only the program of this name");
+}
+
+void add_decisions(CLI::App& command, Options& options) {
+  command.add_option("-m,--machine", options.machine,
+                     "Machine name (see `tileopt-schedule machines`) or machine file; default: the plan's, else host")->type_name("NAME|FILE");
+  command.add_option("--backend", options.backend, "Backend: openmp")->capture_default_str();
+  command.add_option("--size", options.sizes, "Sizes, e.g. M=1024,N=512 (gemm:M=1024,... for one program of several): what `run` times, what the cost model "
+                     "assumes; may be repeated")->type_name("N=V,...");
+  command.add_option("--threads", options.threads, "Threads that the kernel may use")->capture_default_str()->check(CLI::Range(1, 4096));
+  command.add_option("--plan", options.plan, "A resolved plan (plan.json), or the @schedule function of the program")->type_name("FILE|@NAME");
+  command.add_option("--pin", options.pins, "Pin one decision, e.g. 'tile(\"thread\", i=64)'; may be repeated")->type_name("PRIMITIVE");
+}
+
+void add_stages(CLI::App& command, Options& options) {
+  command.add_option("--dump-dir", options.dump_dir, "Write every stage into this folder (one per program where there are several)")->type_name("FOLDER");
+  command.add_option("--stop-after", options.stop_after, "Stop after a stage, e.g. digits")->type_name("STAGE");
+  command.add_option("--start-from", options.start_from, "Resume from a dumped stage instead of a tile file")->type_name("DUMP");
+}
+
+void add_results(CLI::App& command, Options& options) {
+  command.add_option("-o,--output", options.output, "C file, or folder for NAME.c and NAME.h")->type_name("PATH");
+  command.add_option("--certificate", options.certificate, "Write the certificate (JSON) here; a folder where there are several programs")->type_name("FILE");
+}
+
+void add_json(CLI::App& command, Options& options) {
+  command.add_flag("--json", options.json, "Machine-readable result on stdout");
+}
+
+void add_seed(CLI::App& command, Options& options) {
+  command.add_option("--seed", options.seed, "Seed of the random arguments")->capture_default_str();
+}
+
+}  // namespace
+
+CommandLine::CommandLine() : app("Turns tile programs into proved kernels.", "tileopt-schedule") {
+  app.footer(examples);
+  app.set_version_flag("--version", "tileopt " TILEOPT_VERSION " (" + poly::isl_version_text() + ")");
+  app.require_subcommand(1);
+  app.get_formatter()->column_width(34);
+  add_compilers();
+  add_writers();
+  add_informers();
+}
+
+CLI::App& CommandLine::add_command(const std::string& name, const std::string& description, Command command) {
+  CLI::App& added = *app.add_subcommand(name, description);
+  commands_.emplace_back(&added, command);
+  return added;
+}
+
+void CommandLine::add_compilers() {
+  CLI::App& compile = add_command("compile", "Decide, compile and prove; write C", Command::compile);
+  CLI::App& run = add_command("run", "Compile, check, and time beside the original schedule", Command::run);
+  CLI::App& check = add_command("check", "Compile and compare with the reference interpreter at many sizes", Command::check);
+  CLI::App& explain = add_command("explain", "Say what was decided and why, and what was proved", Command::explain);
+  for (CLI::App* command : {&compile, &run, &check, &explain}) {
+    add_inputs(*command, options);
+    add_decisions(*command, options);
+    add_stages(*command, options);
+    add_results(*command, options);
+    add_json(*command, options);
+    command->footer(examples);
+  }
+  for (CLI::App* command : {&run, &check}) add_seed(*command, options);
+  check.add_flag("--stages", options.stages, "Run every compile stage in the tree interpreter instead of the compiled kernel; name the first that deviates");
+}
+
+void CommandLine::add_writers() {
+  CLI::App& fmt = add_command("fmt", "Format tile files in place; comments and docstrings stay", Command::fmt);
+  fmt.add_option("inputs", options.inputs, "Tile files, folders (every *.tile below), or - for standard input to standard output")
+      ->type_name("PATH")->required();
+  fmt.add_flag("--check", options.check, "Write nothing; list the files that are not formatted, and exit with 1 where there are any");
+
+  CLI::App& create = add_command("new", "Write a small commented program to start from", Command::create);
+  create.add_option("kind", options.kind, "Kind of program (see --list)")->type_name("KIND");
+  create.add_option("name", options.name, "Name of the program; default: the kind")->type_name("NAME");
+  create.add_option("-o,--output", options.output, "File to write; it must not exist. Default: standard output")->type_name("FILE");
+  create.add_flag("--list", options.list, "List the kinds");
+}
+
+void CommandLine::add_informers() {
+  CLI::App& machines = add_command("machines", "List the machines; with a name, print its file", Command::machines);
+  machines.add_option("name", options.machine, "Machine name or file")->type_name("NAME|FILE");
+  add_json(machines, options);
+
+  CLI::App& explain_error = add_command("explain-error", "Explain the code of an error; without a code, list them", Command::explain_error);
+  explain_error.add_option("code", options.code, "Code, as in `error: ... [code]`")->type_name("CODE");
+
+  CLI::App& completion = add_command("completion", "Print the completion script of a shell", Command::completion);
+  completion.add_option("shell", options.shell, "bash, zsh or fish")->type_name("SHELL")->required();
+
+  add_command("man", "Print the manual page", Command::man);
+}
+
+Command CommandLine::command() const {
+  for (const auto& [app_command, command] : commands_)
+    if (app_command->parsed()) return command;
+  return Command::compile;
+}
+
+std::vector<std::string> CommandLine::choices(const std::string& type_name, const std::string& option) const {
+  if (option == "--backend") return backend_names();
+  if (option == "--machine" || type_name == "NAME|FILE") return machine_names();
+  if (type_name == "STAGE") return stage_names();
+  if (type_name == "CODE") return all_codes();
+  if (type_name == "SHELL") return {"bash", "fish", "zsh"};
+  if (type_name == "KIND") return template_kinds();
+  return {};
+}
+
+}  // namespace tileopt::cli

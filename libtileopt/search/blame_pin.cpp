@@ -1,0 +1,101 @@
+#include "search/blame_pin.h"
+
+#include <algorithm>
+
+#include "search/pin_binding.h"
+#include "support/text.h"
+
+namespace tileopt {
+
+namespace {
+
+/// "kernels[f].digits[i]" -> {"digits", "i"}; the name is empty for a whole table.
+struct PlanEntry {
+  std::string table, name;
+};
+PlanEntry read_entry(const std::string& path) {
+  const std::size_t dot = path.find("].");
+  const std::string entry = dot == std::string::npos ? path : path.substr(dot + 2);
+  const std::size_t open = entry.find('[');
+  if (open == std::string::npos || !entry.ends_with("]")) return {entry, ""};
+  return {entry.substr(0, open), entry.substr(open + 1, entry.size() - open - 2)};
+}
+
+class Blame {
+ public:
+  Blame(const PlanRequest& request, const KernelPlan& plan) : request_(request), plan_(plan) {}
+
+  const Pin* find(const PlanEntry& entry) const {
+    if (entry.table == "promotions") return promotion_pin(entry.name);
+    if (entry.table == "atoms") return atom_pin(entry.name);
+    if (entry.table == "tree") return tree_pin();
+    if (entry.table == "digits") return digits_pin(entry.name);
+    return nullptr;
+  }
+
+ private:
+  const PinTable& pins() const { return request_.pins; }
+
+  /// The pin of the array; for a whole space the last one, which is what made it too small.
+  const Pin* promotion_pin(const std::string& array) const {
+    for (const Promotion& promotion : plan_.promotions)
+      if (promotion.array == array)
+        if (const PromotePin* pin = pins().promote(promotion.tensor)) return pin->pin;
+    return array.empty() && !pins().promotes.empty() ? pins().promotes.back().pin : nullptr;
+  }
+
+  const Pin* atom_pin(const std::string& statement) const {
+    const AtomPin* pin = pins().atom(statement);
+    return pin == nullptr ? nullptr : pin->pin;
+  }
+
+  const Pin* tree_pin() const {
+    for (const OrderPin& pin : pins().orders)
+      for (const LoopName& loop : pin.loops)
+        if (!bind_loop(request_.program(), plan_, loop).empty() || plan_.find_digit(loop.name) != nullptr) return pin.pin;
+    return pins().fuses.empty() ? nullptr : pins().fuses.back().pin;
+  }
+
+  const Pin* digits_pin(const std::string& member) const {
+    const auto means = [&](const LoopName& loop) {
+      const std::vector<BoundMember> bound = bind_loop(request_.program(), plan_, loop);
+      return std::any_of(bound.begin(), bound.end(), [&](const BoundMember& each) { return each.member == member; });
+    };
+    for (const auto* list : {&pins().parallels, &pins().vectorizes, &pins().unrolls})
+      for (const LoopPin& pin : *list)
+        if (means(pin.loop)) return pin.pin;
+    for (const TilePin& pin : pins().tiles)
+      if (means(pin.loop)) return pin.pin;
+    return nullptr;
+  }
+
+  const PlanRequest& request_;
+  const KernelPlan& plan_;
+};
+
+std::string hint_for(const std::string& code, const PlanEntry& entry, const Pin* pin) {
+  if (code == "capacity")
+    return entry.table == "promotions" ? "pin smaller tiles for the loops inside its scope, promote below a deeper loop (after=\"...\"), or use a larger space"
+                                       : "pin smaller tiles";
+  if (code == "promotion") return "promote below a deeper loop (after=\"...\"), or pin a tile for the loop that is named, so that the box has a constant size";
+  if (code == "numerics") return "keep the tensor's own element type, or cast every read in the program";
+  if (code == "legality" && entry.table == "tree") return "keep the loop that carries the dependence outside; drop or change the order(...) pin";
+  if (code == "legality" && entry.table == "digits")
+    return pin != nullptr && pin->primitive == "vectorize" ? "vectorize a loop whose iterations do not need each other"
+                                                            : "run another loop in parallel, one whose iterations do not need each other";
+  if (code == "atom") return "leave the atom open, or give the statement the form that the atom computes";
+  return "change or drop the pin";
+}
+
+}  // namespace
+
+Infeasible blame_pin(const PlanRequest& request, const KernelPlan& plan, Infeasible refused) {
+  const PlanEntry entry = read_entry(refused.plan_entry);
+  const Pin* pin = Blame(request, plan).find(entry);
+  if (pin != nullptr && refused.where.file.empty()) refused.where = pin->where;
+  if (pin != nullptr) refused.reason = pin_text(*pin) + ": " + refused.reason;
+  if (refused.hint.empty()) refused.hint = hint_for(refused.code, entry, pin);
+  return refused;
+}
+
+}  // namespace tileopt
