@@ -1,5 +1,7 @@
 #include "frontends/cli/items.h"
 
+#include <unistd.h>
+
 #include <chrono>
 #include <filesystem>
 #include <iostream>
@@ -174,6 +176,8 @@ class Results {
     const std::string name = program.empty() ? file : program;
     if (result.exit_code != exit_done) failures_.push_back(name + " (" + status_name(result.exit_code) + "): " + result.summary);
     std::cerr << result.messages;
+    if (code_.empty() && result.details.contains("diagnostics")) code_ = result.details["diagnostics"].front()["code"].get<std::string>();
+    if (code_.empty() && result.details.contains("infeasible")) code_ = result.details["infeasible"]["code"].get<std::string>();
     if (result.exit_code == exit_done && !result.summary.empty() && !options_.json) std::cerr << name << ": " << result.summary << "\n";
     Document entry = {{"file", file}, {"program", program}, {"status", status_name(result.exit_code)}, {"exit_code", result.exit_code}};
     for (const auto& [key, value] : result.details.items()) entry[key] = value;
@@ -185,6 +189,7 @@ class Results {
       std::cerr << count_ - static_cast<int>(failures_.size()) << " of " << count_ << " done, " << failures_.size() << " failed:\n";
       for (const std::string& failure : failures_) std::cerr << "  " << failure << "\n";
     }
+    if (!code_.empty() && isatty(STDERR_FILENO) == 1) std::cerr << "More about an error: tileopt-schedule explain-error " << code_ << "\n";
     if (options_.json)
       std::cout << Document{{"format", "tileopt-result/1"}, {"version", TILEOPT_VERSION}, {"exit_code", exit_code_}, {"results", results_}}.dump(2) << "\n";
     return exit_code_;
@@ -195,6 +200,7 @@ class Results {
   int exit_code_ = exit_done;
   int count_ = 0;
   std::vector<std::string> failures_;
+  std::string code_;  // of the first error
   Document results_ = Document::array();
 };
 

@@ -23,7 +23,9 @@ bool check_arity(Scope& scope, const TensorSymbol& symbol, const ExpressionPtr& 
       ErrorCode::shape_mismatch, expression->where,
       "`" + symbol.source_name + "` has " + dimensions_text(symbol.rank()) + shape + ", but " + std::to_string(indices.size()) +
           (indices.size() == 1 ? " subscript is given" : " subscripts are given"),
-      symbol.rank() == 0 ? "write `" + symbol.source_name + "` without subscripts" : "give one subscript per dimension");
+      symbol.rank() == 0 ? "write `" + symbol.source_name + "` without subscripts"
+      : indices.empty()  ? "name an element, in a loop over all of them: `" + symbol.source_name + (symbol.rank() == 1 ? "[i]`" : "[i, ...]`")
+                         : "give one subscript per dimension");
   return false;
 }
 

@@ -1,6 +1,7 @@
 #include "frontends/tile_text/advice.h"
 
 #include <array>
+#include <map>
 #include <utility>
 
 #include "support/text.h"
@@ -16,6 +17,66 @@ std::string ascii_lookalike(const std::string& character) {
   for (const auto& [from, to] : table)
     if (character == from) return to;
   return "";
+}
+
+namespace {
+using Advice = std::map<std::string, std::string>;
+std::string look_up(const Advice& table, const std::string& name) {
+  const auto found = table.find(name);
+  return found == table.end() ? "" : found->second;
+}
+}  // namespace
+
+std::string advice_for_function(const std::string& name) {
+  static const Advice table = {
+      {"pow", "multiply; or write exp(log(x) * y) for positive x"},
+      {"square", "write `x * x`"},
+      {"len", "sizes are the names in extents: `A: f32[N]` has `N` elements"},
+      {"zeros", "declare a local, `x: f32[N]`, and assign to its elements in a loop"},
+      {"ones", "declare a local, `x: f32[N]`, and assign to its elements in a loop"},
+      {"empty", "declare a local: `x: f32[N]`"},
+      {"array", "declare a local, `x: f32[N]`, and assign to its elements in a loop"},
+      {"float", "cast with the type: `f32(x)` or `f64(x)`"},
+      {"double", "cast with the type: `f64(x)`"},
+      {"int", "cast with the type: `i32(x)` or `i64(x)`"},
+      {"fabs", "write `abs(x)`"},
+      {"fmax", "write `max(a, b)`"},
+      {"fmin", "write `min(a, b)`"},
+      {"maximum", "write `max(a, b)`"},
+      {"minimum", "write `min(a, b)`"},
+      {"where", "write `x if condition else y`"},
+      {"select", "write `x if condition else y`"},
+      {"clamp", "write `min(max(x, low), high)`"},
+      {"clip", "write `min(max(x, low), high)`"},
+      {"relu", "write `max(x, 0)`"},
+      {"sigmoid", "write `1 / (1 + exp(-x))`"},
+      {"silu", "write `x / (1 + exp(-x))`"},
+      {"mean", "write `sum(A[k] for k in range(K)) / f32(K)`"},
+      {"dot", "write `sum(a[k] * b[k] for k in range(K))`"},
+      {"matmul", "write `sum(A[i, k] * B[k, j] for k in range(K))`"},
+      {"print", "programs print nothing: write the value to an `out` parameter"},
+  };
+  return look_up(table, name);
+}
+
+std::string advice_for_type(const std::string& name) {
+  static const Advice table = {
+      {"float", "write `f32`, or `f64` for double precision"}, {"double", "write `f64`"}, {"float64", "write `f64`"}, {"float32", "write `f32`"},
+      {"single", "write `f32`"}, {"float16", "write `f16`"}, {"half", "write `f16`"}, {"bfloat16", "write `bf16`"},
+      {"int", "write `i32` or `i64`; a size that loops run over is `size`"}, {"int64", "write `i64`"}, {"long", "write `i64`"},
+      {"int32", "write `i32`"}, {"int16", "write `i16`"}, {"short", "write `i16`"}, {"int8", "write `i8`"}, {"char", "write `i8` or `u8`"},
+      {"uint64", "write `u64`"}, {"uint32", "write `u32`"}, {"unsigned", "write `u32`"}, {"uint16", "write `u16`"}, {"uint8", "write `u8`"},
+      {"byte", "write `u8`"}, {"size_t", "write `u64`; a size that loops run over is `size`"},
+  };
+  return look_up(table, name);
+}
+
+std::string advice_for_value(const std::string& name) {
+  static const Advice table = {
+      {"true", "write `True`"}, {"false", "write `False`"}, {"TRUE", "write `True`"}, {"FALSE", "write `False`"},
+      {"pi", "write the number: 3.141592653589793"}, {"inf", "write a large number, e.g. 1e30, or take max over an empty range"},
+  };
+  return look_up(table, name);
 }
 
 std::string advice_at_line_end(const TokenCursor& cursor) {

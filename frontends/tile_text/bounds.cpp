@@ -36,6 +36,12 @@ std::vector<std::size_t> iterators_of(const isl::pw_aff& value, std::size_t coun
   return involved;
 }
 
+/// `-1`, which Python counts from the end.
+bool is_negative_number(const ExpressionPtr& index) {
+  const auto* unary = syntax::as<syntax::Unary>(index);
+  return unary != nullptr && unary->op == UnaryOp::negate && syntax::as<syntax::IntegerLiteral>(unary->operand) != nullptr;
+}
+
 class BoundsReport {
  public:
   BoundsReport(Scope& scope, const Nest& nest, const TensorSymbol& symbol, const std::vector<ExpressionPtr>& indices,
@@ -52,6 +58,9 @@ class BoundsReport {
     if (below && !outside.intersect(value.ge_set(limit)).is_empty())
       return add(ErrorCode::out_of_bounds, dimension, subscript + " leaves " + place(dimension) + " on both sides",
                  narrow_hint(dimension, false, std::nullopt), witness);
+    if (below && is_negative_number(indices_[dimension]))
+      return add(ErrorCode::out_of_bounds, dimension, subscript + " is negative: subscripts count from 0",
+                 "the last element is `" + symbol_.extent_text[dimension] + " - 1`", witness);
     if (below) {
       const std::optional<long> deficit = largest(domain_, value.neg());
       return add(ErrorCode::out_of_bounds, dimension, subscript + " can be negative in " + place(dimension),

@@ -1,4 +1,5 @@
 /// The calls among value expressions: casts, math functions, min and max of values, inline reductions.
+#include "frontends/tile_text/advice.h"
 #include "frontends/tile_text/printer.h"
 #include "frontends/tile_text/reduction_lowering.h"
 #include "frontends/tile_text/value_lowering.h"
@@ -62,10 +63,11 @@ ExprPtr ValueLowering::reject_call(const ExpressionPtr& expression, const syntax
     return reject(ErrorCode::type_mismatch, where, "`" + name + "` is no function",
                   "subscripts are written in square brackets: `" + name + "[i]`");
   if (name == "bool") return reject(ErrorCode::type_mismatch, where, "there is no cast to bool", "compare with 0 instead");
-  const std::string nearest = nearest_name(name, callable_names());
+  const std::string nearest = nearest_name(name, callable_names()), advice = advice_for_function(name);
   return reject(
       ErrorCode::unknown_name, where, "there is no function `" + name + "`",
-      nearest.empty()
+      !advice.empty() ? advice
+      : nearest.empty()
           ? "built in are casts, sum, prod, min, max, exp, exp2, log, sqrt, rsqrt, tanh, erf, abs, floor, ceil and round"
           : "did you mean `" + nearest + "`?");
 }

@@ -151,6 +151,10 @@ ExpressionPtr ExpressionParser::parse_unary() {
   if (!minus && !plus && !tilde) return parse_postfix();
   const DepthGuard guard(*this);
   const Position where = cursor_.next().where;
+  if (!tilde && cursor_.is(TokenKind::newline)) {
+    const std::string sign = minus ? "-" : "+";
+    cursor_.fail("expected a value after `" + sign + "`, found the end of the line", "`" + sign + sign + "` is no operator: write `" + sign + "= 1`");
+  }
   ExpressionPtr operand = parse_unary();
   if (plus) return operand;
   return build(where, syntax::Unary{minus ? UnaryOp::negate : UnaryOp::bit_not, std::move(operand)});

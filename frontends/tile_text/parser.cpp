@@ -222,6 +222,8 @@ class Parser {
     if (!cursor_.accept_word("in"))
       cursor_.fail("expected `in` after the iterators, found " + cursor_.describe(), "write `for i in range(N):`");
     loop.iterable = expressions_.parse();
+    if (cursor_.is_punctuation(":") && !syntax::as<syntax::Call>(loop.iterable) && cursor_.peek(1).kind != TokenKind::newline)
+      cursor_.fail_at(loop.iterable->where, "a loop runs over a `range` or a `grid`", "write `range(a, b)` for the numbers from a to b - 1");
     loop.body = parse_body("the range");
     if (cursor_.is_word("else"))
       cursor_.fail("a loop has no `else`", "write the statements after the loop", ErrorCode::unsupported);

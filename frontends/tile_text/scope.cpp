@@ -1,5 +1,6 @@
 #include "frontends/tile_text/scope.h"
 
+#include "frontends/tile_text/advice.h"
 #include "support/text.h"
 
 namespace tileopt::tile_text {
@@ -80,6 +81,7 @@ void Scope::report_unknown(const std::string& name, syntax::Position where, cons
   const std::string nearest = nearest_name(name, candidates);
   const auto elsewhere = meanings_.find(name);
   std::string hint = nearest.empty() ? "declare it before, or make it a parameter" : "did you mean `" + nearest + "`?";
+  if (const std::string advice = advice_for_value(name); nearest.empty() && !advice.empty()) hint = advice;
   if (elsewhere != meanings_.end())
     hint = "it belongs to the block of line " + std::to_string(elsewhere->second.second.line) + " and is not visible here";
   diagnostics_.add(ErrorCode::unknown_name, where, "nothing here is called `" + name + "`", hint);

@@ -1,5 +1,6 @@
 #include "frontends/tile_text/signature.h"
 
+#include "frontends/tile_text/advice.h"
 #include "frontends/tile_text/affine.h"
 #include "frontends/tile_text/kinds.h"
 #include "frontends/tile_text/printer.h"
@@ -176,9 +177,11 @@ std::optional<WrittenType> read_type(Scope& scope, const ExpressionPtr& expressi
   else if (name == "size")
     diagnostics.add(ErrorCode::type_mismatch, head->where, "only parameters can be sizes", "make it a parameter: `name: size`");
   else if (name.empty())
-    diagnostics.add(ErrorCode::type_mismatch, head->where, "`" + print(head) + "` is no type", hint);
+    diagnostics.add(ErrorCode::type_mismatch, head->where, "`" + print(head) + "` is no type",
+                    syntax::as<syntax::Subscript>(head) ? "write all extents in one pair of brackets, e.g. `f32[M, N]`" : hint);
   else
-    diagnostics.add(ErrorCode::unknown_name, head->where, "there is no type `" + name + "`", hint);
+    diagnostics.add(ErrorCode::unknown_name, head->where, "there is no type `" + name + "`",
+                    advice_for_type(name).empty() ? hint : advice_for_type(name));
   return std::nullopt;
 }
 

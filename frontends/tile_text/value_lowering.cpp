@@ -131,7 +131,8 @@ ExprPtr ValueLowering::lower_access(const ExpressionPtr& expression, const Expre
   const auto* name = syntax::as<syntax::Name>(base);
   if (name == nullptr)
     return reject(ErrorCode::type_mismatch, expression->where, quoted(base) + " has no elements",
-                  "subscript a tensor by its name");
+                  syntax::as<syntax::Subscript>(base) ? "write all subscripts in one pair of brackets, e.g. `A[i, j]`"
+                                                      : "subscript a tensor by its name");
   const TensorSymbol* symbol = lowering_.scope.find_tensor(name->name);
   if (symbol == nullptr) {
     if (find_iterator(nest_.iterators, name->name) || lowering_.scope.is_size(name->name))

@@ -20,7 +20,7 @@ LoopName loop_name(const std::string& text) {
   return {name.substr(0, dot), name.substr(dot + 1)};
 }
 
-std::string listed(const std::vector<std::string>& names) { return names.empty() ? "there are none" : "there are " + join(names, ", "); }
+std::string listed(const std::vector<std::string>& names) { return names.empty() ? "there is none to name" : "choose among " + join(names, ", "); }
 
 class PinReader {
  public:
@@ -174,7 +174,7 @@ class PinReader {
 
   bool check_name(const Pin& pin, const std::string& name, const std::vector<std::string>& known, const std::string& what) {
     if (contains(known, name)) return true;
-    const std::string near = nearest_name(name, known);
+    const std::string near = name.size() < 3 ? "" : nearest_name(name, known);
     fail(pin, "the program has no " + what + " `" + name + "`", near.empty() ? listed(known) : "did you mean `" + near + "`?");
     return false;
   }

@@ -37,9 +37,17 @@ TEST(CommandLine, WrongCommandLinesAreUserErrors) {
            {"compile", "--no-verify", kernel_file("gemm")}}) {
     const ToolRun run = run_tool(arguments);
     EXPECT_EQ(run.exit_code, 1) << run.err;
-    EXPECT_FALSE(run.err.empty());
+    EXPECT_TRUE(run.err.starts_with("error: ")) << run.err;
+    EXPECT_NE(run.err.find(" [invalid-option]\n  hint: "), std::string::npos) << run.err;
     EXPECT_EQ(run.out, "");
   }
+}
+
+TEST(CommandLine, MisspeltWordsGetTheNearestOne) {
+  EXPECT_NE(run_tool({"chek", "x.tile"}).err.find("did you mean `check`?"), std::string::npos);
+  EXPECT_NE(run_tool({"compile", "x.tile", "--machin", "zen4"}).err.find("did you mean `--machine`?"), std::string::npos);
+  EXPECT_NE(run_tool({"compile", "x.tile", "--threads", "many"}).err.find("--threads"), std::string::npos);
+  EXPECT_NE(run_tool({}).err.find("commands: compile, run"), std::string::npos);
 }
 
 TEST(CommandLine, MachinesListsAndPrints) {
