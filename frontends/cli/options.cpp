@@ -41,10 +41,11 @@ std::string unexpected_word(const std::string& message) {
 }
 
 /// What CLI11 found wrong, in the form of every other error.
-Errors command_line_error(const CommandLine& line, const CLI::App& command, const CLI::ParseError& error) {
+Errors command_line_error(const CommandLine& line, const CLI::App& command, const CLI::ParseError& error, const std::string& first_word) {
   const bool tool = &command == &line.app;
   const std::string help = "see `tileopt-schedule " + (tool ? "" : command.get_name() + " ") + "--help`";
-  const std::string word = unexpected_word(error.what());
+  const std::string unexpected = unexpected_word(error.what());
+  const std::string word = tool && unexpected.empty() ? first_word : unexpected;
   Diagnostic diagnostic{ErrorCode::invalid_option, {}, error.what(), help, ""};
   if (tool && (word.empty() || !word.starts_with("-"))) {
     const std::string near = nearest_name(word, command_names(line));
@@ -65,7 +66,7 @@ Parsed parse_command_line(int argc, const char* const* argv) {
   try {
     line.app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() != 0) throw command_line_error(line, command_of(line, argc, argv), error);
+    if (error.get_exit_code() != 0) throw command_line_error(line, command_of(line, argc, argv), error, argc > 1 ? argv[1] : "");
     line.app.exit(error);  // --help, --version
     return {std::nullopt, exit_done};
   }
