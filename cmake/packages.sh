@@ -25,7 +25,7 @@ install_packages() {
 }
 
 build_packages=(g++ gcc make cmake ninja-build libisl-dev libgmp-dev libyaml-cpp-dev nlohmann-json3-dev libcli11-dev)
-test_packages=(libgtest-dev)
+test_packages=(libgtest-dev python3-numpy)
 
 # Configures where needed and builds; the output is shown only where it fails. With no cache to draw on (a fresh machine),
 # precompiled headers take half of the time.

@@ -89,6 +89,7 @@ class Checker {
       check_names(loop->lower, visible, loop->variable);
       check_names(loop->upper, visible, loop->variable);
       if (loop->step < 1) fail(loop->variable, "step of loop " + loop->variable);
+      if (loop->binding) check_binding(*loop, visible);
       Names inner = visible;
       if (!inner.insert(loop->variable).second) fail(loop->variable, "loop variable " + loop->variable + " hides another name");
       check(loop->body, inner, allocated);
@@ -106,6 +107,25 @@ class Checker {
     } else if (const auto* leaf = std::get_if<AstLeaf>(&node->node)) {
       check_leaf(*leaf, visible, allocated);
     }
+  }
+
+  void check_binding(const AstFor& loop, const Names& visible) const {
+    const AstBinding& binding = *loop.binding;
+    const auto found = ast_.statements.find(binding.leaf);
+    const bool known = found != ast_.statements.end() && found->second.kind == "compute" &&
+                       binding.guard < program_.statement(found->second.statement).guards.size() && loop.step == 1;
+    if (!known) fail(loop.variable, "the value of loop " + loop.variable);
+    walk_expr(program_.statement(found->second.statement).guards[binding.guard].value, [&](const Expr& e) {
+      if (const auto* read = std::get_if<Read>(&e.node); read != nullptr && binding.reads.count(read->access) == 0)
+        fail(loop.variable, "a read of the value of loop " + loop.variable);
+      if (const auto* index = std::get_if<IndexValue>(&e.node); index != nullptr && binding.indices.count(index->index) == 0)
+        fail(loop.variable, "an index of the value of loop " + loop.variable);
+    });
+    for (const auto& [access, subscripts] : binding.reads) {
+      if (subscripts.size() != rank_of(found->second.read_arrays.at(access), loop.variable)) fail(loop.variable, "subscripts of the value of loop " + loop.variable);
+      for (const AstExprPtr& subscript : subscripts) check_names(subscript, visible, loop.variable);
+    }
+    for (const auto& [index, value] : binding.indices) check_names(value, visible, loop.variable);
   }
 
   void check_leaf(const AstLeaf& leaf, const Names& visible, const Names& allocated) const {

@@ -180,6 +180,7 @@ std::string KernelPrinter::simd_pragma(const AstFor& loop, const SimdLoop& simd,
 
 void KernelPrinter::print_for(const AstFor& loop) {
   take_braces();
+  if (loop.binding) return print_bound(loop);
   const std::vector<std::int64_t> values = registers_.unrolled.count(loop.variable) != 0 ? unrolled_values(loop, constants_) : std::vector<std::int64_t>{};
   if (!values.empty()) return print_unrolled(loop, values);
   if (loop.level == "thread") {
@@ -226,6 +227,40 @@ void KernelPrinter::print_replaced(const AstFor& loop, const Accumulation& accum
   print_loop_lines(loop, pragma_head + clause);
   storage_.add(original);
   out_.line(element + " = " + variable.name + ";");
+  out_.close();
+}
+
+void KernelPrinter::print_bound(const AstFor& loop) {
+  const AstBinding& binding = *loop.binding;
+  const AstStatement& statement = ast_.statements.at(binding.leaf);
+  const Statement& source = program_.statement(statement.statement);
+  const ScalarContext context{
+      [&](std::size_t access) {
+        const Storage& storage = storage_.find(statement.read_arrays[access]);
+        LeafOperand operand;
+        operand.storage = &storage;
+        operand.type = program_.tensor(source.reads[access].tensor).type;
+        return stored_value(operand, storage_.element_c(storage, resolve(binding.reads.at(access))), helpers_);
+      },
+      [&](std::size_t index, ElementType type) {
+        return "(" + compute_type_c(type) + ")(" + integer_c(fold(resolve(binding.indices.at(index))), names_, helpers_) + ")";
+      },
+      helpers_};
+  const std::string value = scalar_c(source.guards.at(binding.guard).value, context);
+  const std::string lower = integer_c(resolve(loop.lower), names_, helpers_, 5), upper = integer_c(resolve(loop.upper), names_, helpers_, 5);
+  out_.open("");
+  const std::string name = names_.declare_value(loop.variable);
+  const std::string definition = "const int64_t " + name + " = " + value + ";";
+  record_loop(loop, definition, "bound");
+  if (muted_ == 0)
+    for (const auto& [access, subscripts] : binding.reads)
+      for (const AstExprPtr& subscript : subscripts) facts_.loops.back().subscripts.push_back(ast_expr_text(subscript));
+  out_.line(definition);
+  out_.open("if (" + lower + " <= " + name + " && " + name + " <= " + upper + ")");
+  settled_.insert(loop.variable);
+  print_braced(loop.body);
+  settled_.erase(loop.variable);
+  out_.close();
   out_.close();
 }
 
@@ -346,14 +381,20 @@ void KernelPrinter::print_leaf(const AstLeaf& leaf) {
       for (const AstExprPtr& subscript : read) fact.subscripts.push_back(ast_expr_text(subscript));
     for (const AstExprPtr& extent : leaf.extents) fact.extents.push_back(ast_expr_text(extent));
     for (const AstStatement::BoxDigit& digit : statement.box) fact.points *= digit.radix;
+    if (statement.kind == "compute") {
+      const LeafView view = make_leaf_view(leaf, ast_, program_, storage_, settled_);
+      for (const LeafView::Guarded& guard : view.guards) fact.tested.push_back("guard " + std::to_string(guard.number));
+      if (view.predicate != nullptr) fact.tested.push_back("predicate");
+    }
     facts_.leaves.push_back(std::move(fact));
   }
   AstLeaf resolved = leaf;
   resolved.write = resolve(leaf.write);
   resolved.indices = resolve(leaf.indices);
   resolved.extents = resolve(leaf.extents);
+  resolved.instance = resolve(leaf.instance);
   for (auto& read : resolved.reads) read = resolve(read);
-  LeafPrinter(out_, storage_, names_, helpers_, machine_.vector_bytes).print(make_leaf_view(resolved, ast_, program_, storage_), take_braces());
+  LeafPrinter(out_, storage_, names_, helpers_, machine_.vector_bytes).print(make_leaf_view(resolved, ast_, program_, storage_, settled_), take_braces());
 }
 
 }  // namespace tileopt

@@ -40,6 +40,8 @@ class KernelPrinter {
   void print_braced(const AstNodePtr& node);
   bool take_braces();
   void print_for(const AstFor& loop);
+  /// The value of the guard alone:  { const int64_t s = idx[i]; if (0 <= s && s <= B - 1) { ... } }
+  void print_bound(const AstFor& loop);
   void print_unrolled(const AstFor& loop, const std::vector<std::int64_t>& values);
   void print_if(const AstIf& branch);
   void print_allocate(const AstAllocate& allocate);
@@ -74,6 +76,7 @@ class KernelPrinter {
   PrintFacts facts_;
   std::map<std::string, AstExprPtr> constants_;  ///< variables of loops that are being unrolled
   int muted_ = 0;          ///< > 0 in repeated copies of an unrolled body: facts are recorded once
+  std::set<std::string> settled_;  ///< variables of bound loops around
   int threads_ = 0;        ///< thread loops around
   bool braced_ = false;    ///< the next node is the only one between its braces
   long workspace_bytes_ = 0;

@@ -67,7 +67,8 @@ bool LeafView::order_matters() const {
   return false;
 }
 
-LeafView make_leaf_view(const AstLeaf& leaf, const Ast& ast, const Program& program, const StorageTable& storage) {
+LeafView make_leaf_view(const AstLeaf& leaf, const Ast& ast, const Program& program, const StorageTable& storage,
+                        const std::set<std::string>& settled) {
   LeafView view;
   const AstStatement& statement = ast.statements.at(leaf.statement);
   view.statement = &statement;
@@ -97,6 +98,12 @@ LeafView make_leaf_view(const AstLeaf& leaf, const Ast& ast, const Program& prog
   view.type = source.body->type;
   view.write.type = view.type;
   for (std::size_t r = 0; r < view.reads.size(); ++r) view.reads[r].type = program.tensor(source.reads[r].tensor).type;
+  for (std::size_t g = 0; g < source.guards.size(); ++g) {
+    const Guard& guard = source.guards[g];
+    const AstExprPtr& iterator = leaf.instance[guard.iterator];
+    if (iterator->kind != AstExpr::Kind::name || settled.count(iterator->name) == 0) view.guards.push_back({g, guard.value, iterator});
+  }
+  view.predicate = source.predicate;
   return view;
 }
 

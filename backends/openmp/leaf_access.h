@@ -3,6 +3,7 @@
 
 #include <climits>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -40,6 +41,14 @@ struct LeafView {
   std::vector<AstExprPtr> extents;       ///< per box digit, or empty
   std::vector<long> radices;
   bool copy = false;
+  /// Guards that no loop around has settled: the leaf runs where the value equals the iterator.
+  struct Guarded {
+    std::size_t number;  ///< among the statement's guards
+    ExprPtr value;
+    AstExprPtr iterator;
+  };
+  std::vector<Guarded> guards;
+  ExprPtr predicate;  ///< or null
 
   long points() const;
   bool zero_fill() const { return statement->zero_fill; }
@@ -48,6 +57,8 @@ struct LeafView {
   bool order_matters() const;
 };
 
-LeafView make_leaf_view(const AstLeaf& leaf, const Ast& ast, const Program& program, const StorageTable& storage);
+/// `settled`: variables of the loops around that run the value of their guard alone.
+LeafView make_leaf_view(const AstLeaf& leaf, const Ast& ast, const Program& program, const StorageTable& storage,
+                        const std::set<std::string>& settled);
 
 }  // namespace tileopt

@@ -169,14 +169,27 @@ std::string LeafPrinter::operand_value(const LeafOperand& operand, const Subscri
   return stored_value(operand, storage_.element_c(*operand.storage, subscripts), helpers_);
 }
 
-std::string LeafPrinter::point_value(const LeafView& leaf, const Point& point) {
+std::string LeafPrinter::point_value(const LeafView& leaf, const Point& point) { return scalar_value(leaf, leaf.body, point); }
+
+std::string LeafPrinter::condition(const LeafView& leaf, const Point& point) {
+  std::vector<std::string> conditions;
+  for (const LeafView::Guarded& guard : leaf.guards)
+    conditions.push_back("(" + scalar_value(leaf, guard.value, point) + ") == " + integer_c(fold(guard.iterator), names_, helpers_, 4));
+  if (leaf.predicate != nullptr) {
+    const std::string text = scalar_value(leaf, leaf.predicate, point);
+    conditions.push_back(conditions.empty() ? text : "(" + text + ")");
+  }
+  return join(conditions, " && ");
+}
+
+std::string LeafPrinter::scalar_value(const LeafView& leaf, const ExprPtr& value, const Point& point) {
   const ScalarContext context{
       [&](std::size_t access) { return operand_value(leaf.reads[access], leaf.reads[access].at(point)); },
       [&](std::size_t index, ElementType type) {
         return "(" + compute_type_c(type) + ")(" + integer_c(fold(leaf.index_at(index, point)), names_, helpers_) + ")";
       },
       helpers_};
-  return scalar_c(leaf.body, context);
+  return scalar_c(value, context);
 }
 
 void LeafPrinter::print_point(const LeafView& leaf, const Point& point) {
@@ -184,7 +197,10 @@ void LeafPrinter::print_point(const LeafView& leaf, const Point& point) {
   const Storage& to = *leaf.write.storage;
   if (leaf.copy && is_memory(to) && is_memory(*leaf.reads[0].storage) && to.element == leaf.reads[0].storage->element)
     return out_.line(target + " = " + storage_.element_c(*leaf.reads[0].storage, leaf.reads[0].at(point)) + ";");
+  const std::string when = condition(leaf, point);
+  if (!when.empty()) out_.open("if (" + without_parentheses(when) + ")");
   out_.line(store_statement(leaf.write, leaf.combine, target, point_value(leaf, point), helpers_));
+  if (!when.empty()) out_.close();
 }
 
 void LeafPrinter::print_zero(const LeafView& leaf, const Point& point) {

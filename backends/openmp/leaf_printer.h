@@ -39,6 +39,9 @@ class LeafPrinter {
   void print_point(const LeafView& leaf, const Point& point);
   void print_zero(const LeafView& leaf, const Point& point);
   std::string point_value(const LeafView& leaf, const Point& point);
+  std::string scalar_value(const LeafView& leaf, const ExprPtr& value, const Point& point);
+  /// When the leaf has an effect, or "" for always.
+  std::string condition(const LeafView& leaf, const Point& point);
   std::string operand_value(const LeafOperand& operand, const Subscripts& subscripts);
 
   std::vector<Spill> make_spills(LeafView& leaf);

@@ -1,5 +1,7 @@
 #include "frontends/tile_text/access.h"
 
+#include <algorithm>
+
 #include "frontends/tile_text/bounds.h"
 #include "frontends/tile_text/printer.h"
 
@@ -36,8 +38,10 @@ Subscripts leading_subscripts(const Nest& nest, const TensorSymbol& symbol) {
   const isl::space space = nest.domain.space();
   for (std::size_t i = 0; i < symbol.shifts.size(); ++i) {
     isl_local_space* local = isl_local_space_from_space(space.copy());
-    const isl::pw_aff iterator =
-        isl::manage(isl_pw_aff_from_aff(isl_aff_var_on_domain(local, isl_dim_set, static_cast<unsigned>(i))));
+    const auto loop = std::find_if(nest.iterators.begin(), nest.iterators.end(),
+                                   [&](const Iterator& it) { return it.loop == symbol.leading_loops[i]; });
+    const auto position = static_cast<unsigned>(loop - nest.iterators.begin());
+    const isl::pw_aff iterator = isl::manage(isl_pw_aff_from_aff(isl_aff_var_on_domain(local, isl_dim_set, position)));
     const bool shifted =
         isl_pw_aff_plain_is_equal(symbol.shifts[i].get(), symbol.shifts[i].sub(symbol.shifts[i]).get()) != isl_bool_true;
     result.values.push_back(shifted ? iterator.sub(lift(symbol.shifts[i], space)) : iterator);

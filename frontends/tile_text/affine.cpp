@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "frontends/tile_text/printer.h"
+#include "frontends/tile_text/symbols.h"
 
 namespace tileopt::tile_text {
 
@@ -107,6 +108,8 @@ std::optional<AffineReader::Value> AffineReader::check_magnitude(Value value, Po
 
 std::optional<AffineReader::Value> AffineReader::read(const ExpressionPtr& expression) {
   const Position where = expression->where;
+  for (std::size_t i = iterators_.size(); i-- > 0;)
+    if (iterators_[i].symbol && syntax::equal(iterators_[i].symbol, expression)) return Value{isl::pw_aff(variable(space_, isl_dim_set, i)), 1};
   if (const auto* literal = syntax::as<syntax::IntegerLiteral>(expression)) {
     const auto magnitude = static_cast<double>(literal->value);
     if (magnitude > largest_coefficient)
@@ -127,9 +130,11 @@ std::optional<AffineReader::Value> AffineReader::read(const ExpressionPtr& expre
       scope_.report_unknown(base->name, where, iterators_);
       return std::nullopt;
     }
-    return reject(ErrorCode::unsupported, where,
-                  text(expression) + " is read from memory, which " + role() + " cannot depend on yet",
-                  "use iterators, sizes and constants only");
+    if (base != nullptr) {
+      const Refused refused = why_no_symbol(scope_, expression, role());
+      return reject(refused.code, where, refused.message, refused.hint);
+    }
+    return reject(ErrorCode::unsupported, where, text(expression) + " has no elements", "subscript a tensor by its name");
   }
   if (syntax::as<syntax::Slice>(expression))
     return reject(ErrorCode::unsupported, where, "slices are not supported", "write one subscript per dimension");
@@ -147,10 +152,10 @@ std::optional<AffineReader::Value> AffineReader::read_name(const ExpressionPtr& 
   const std::vector<std::string>& sizes = scope_.sizes();
   for (std::size_t i = 0; i < sizes.size(); ++i)
     if (sizes[i] == name) return Value{isl::pw_aff(variable(space_, isl_dim_param, i)), 1};
-  if (scope_.find_tensor(name) != nullptr)
-    return reject(ErrorCode::unsupported, expression->where,
-                  "`" + name + "` is read from memory, which " + role() + " cannot depend on yet",
-                  "declare it as a size (`" + name + ": size`), or use iterators, sizes and constants only");
+  if (scope_.find_tensor(name) != nullptr) {
+    const Refused refused = why_no_symbol(scope_, expression, role());
+    return reject(refused.code, expression->where, refused.message, refused.hint);
+  }
   scope_.report_unknown(name, expression->where, iterators_);
   return std::nullopt;
 }

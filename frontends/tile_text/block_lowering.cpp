@@ -3,6 +3,7 @@
 #include "frontends/tile_text/printer.h"
 #include "frontends/tile_text/reduction_lowering.h"
 #include "frontends/tile_text/signature.h"
+#include "frontends/tile_text/symbols.h"
 
 namespace tileopt::tile_text {
 
@@ -36,7 +37,16 @@ class BlockLowering {
 
   void lower_block(const syntax::Block& block, const Nest& nest, std::vector<Tree::Branch>& out) {
     scope_.open_block();
-    for (const syntax::StatementPtr& statement : block) std::visit(Visitor{*this, *statement, nest, out}, statement->node);
+    for (const syntax::StatementPtr& statement : block) {
+      const Nest inner = enter_symbols(scope_, nest, *statement);
+      if (inner.iterators.size() == nest.iterators.size()) {
+        std::visit(Visitor{*this, *statement, nest, out}, statement->node);
+        continue;
+      }
+      std::vector<Tree::Branch> pieces;
+      std::visit(Visitor{*this, *statement, inner, pieces}, statement->node);
+      if (!pieces.empty()) out.push_back(in_bands(inner, nest.iterators.size(), in_sequence(std::move(pieces))));
+    }
     scope_.close_block();
   }
 
@@ -66,29 +76,59 @@ class BlockLowering {
   }
 
   void lower_if(const syntax::If& branch, const Nest& nest, std::vector<Tree::Branch>& out) {
+    std::set<std::string> written;
+    for (const syntax::If::Arm& arm : branch.arms) written.merge(written_names(arm.body));
+    if (branch.otherwise) written.merge(written_names(*branch.otherwise));
     Nest rest = nest;
     for (const syntax::If::Arm& arm : branch.arms) {
-      const Nest taken = enter_arm(rest, arm.condition);
-      lower_block(arm.body, taken, out);
+      Nest taken = rest;
+      if (is_affine(arm.condition, rest)) {
+        taken = restrict(scope_, rest, arm.condition);
+        if (taken.known && rest.known) rest.domain = rest.domain.subtract(taken.domain).coalesce();
+      } else {
+        const DataCondition condition = enter_data(arm.condition, rest, written, taken, out);
+        taken.conditions.push_back(condition);
+        rest.conditions.push_back({condition.condition, true, condition.frozen});
+      }
       rest.known = rest.known && taken.known;
-      if (rest.known) rest.domain = rest.domain.subtract(taken.domain).coalesce();
+      lower_block(arm.body, taken, out);
     }
     if (branch.otherwise) lower_block(*branch.otherwise, rest, out);
   }
 
-  Nest enter_arm(const Nest& nest, const ExpressionPtr& condition) {
+  bool is_affine(const ExpressionPtr& condition, const Nest& nest) {
     std::vector<std::string> names;
     for (const Iterator& iterator : nest.iterators) names.push_back(iterator.source_name);
-    if (lowering_.kinds.is_affine_condition(condition, names)) return restrict(scope_, nest, condition);
-    const std::size_t before = scope_.diagnostics().count();
-    ValueLowering(lowering_, nest, "condition", "condition").lower(condition, ElementType::boolean);
-    if (scope_.diagnostics().count() == before && nest.known)
-      report(ErrorCode::unsupported, condition->where,
-             "the condition `" + print(condition) + "` depends on data, which `if` statements cannot yet",
-             "write `value if condition else other` in the assignment");
-    Nest unknown = nest;
-    unknown.known = false;
-    return unknown;
+    return lowering_.kinds.is_affine_condition(condition, names);
+  }
+
+  /// Checks a condition on data; where the code under it changes what it reads, a local keeps its value from before.
+  DataCondition enter_data(const ExpressionPtr& condition, const Nest& nest, const std::set<std::string>& written, Nest& taken,
+                           std::vector<Tree::Branch>& out) {
+    ValueLowering value(lowering_, nest, "condition", "condition");
+    const ExprPtr body = value.lower(condition, ElementType::boolean);
+    if (body && !value.before().empty())
+      report(ErrorCode::unsupported, condition->where, "the condition `" + print(condition) + "` contains a reduction",
+             "assign it to a local first, and test that");
+    if (!body || !value.before().empty()) taken.known = false;
+    if (!taken.known || !mentions_any(condition, written)) return {condition, false, nullptr};
+    TensorSymbol symbol;
+    symbol.where = condition->where;
+    symbol.tensor.type = ElementType::boolean;
+    symbol.tensor.role = TensorRole::local;
+    symbol.tensor.where = scope_.diagnostics().locate(condition->where);
+    symbol.tensor.name = scope_.names().tensor("if_holds");
+    symbol.source_name = symbol.tensor.name;
+    expand_over(scope_, nest, symbol);
+    const TensorSymbol& kept = scope_.add_unnamed(std::move(symbol));
+    const std::string name = scope_.names().statement(kept.tensor.name);
+    ValueLowering again(lowering_, nest, name, kept.source_name);
+    LoweredStatement statement = start_statement(nest, name, scope_.diagnostics().locate(condition->where));
+    statement.ir.write = {kept.tensor.name, access_relation(scope_, nest, kept, leading_subscripts(nest, kept), name), statement.ir.where};
+    statement.ir.body = again.lower(condition, ElementType::boolean);
+    again.add_conditions(statement.ir);
+    if (lowering_.statements.add(scope_, std::move(statement))) out.push_back({{name}, Tree::leaf()});
+    return {condition, false, &kept};
   }
 
   /// The tensor assigned to, or null (reported).
@@ -179,8 +219,7 @@ class BlockLowering {
     statement.ir.write = {symbol.tensor.name, access_relation(scope_, nest, symbol, *subscripts, name), statement.ir.where};
     statement.ir.combine = combine.value_or(Combine::assign);
     statement.ir.body = body;
-    statement.ir.reads = value.reads();
-    statement.ir.indices = value.indices();
+    if (!value.add_conditions(statement.ir)) return;
     out.insert(out.end(), value.before().begin(), value.before().end());
     if (lowering_.statements.add(scope_, std::move(statement))) out.push_back({{name}, Tree::leaf()});
   }
@@ -214,6 +253,8 @@ class BlockLowering {
              "assign to its elements in a loop");
       check_orphan(declare.value, nest);
     }
+    const bool copies = declare.value && symbol.rank() == 0 && lowering_.assigned.count(declare.name) == 0;
+    if (copies) symbol.tensor.facts = facts_of_copy(scope_, declare.value, symbol.tensor.type);
     const TensorSymbol& declared = scope_.declare(std::move(symbol));
     if (!declare.value || declared.rank() > 0) {
       if (declare.value) lowering_.statements.add_unknown_write(declared.tensor.name);
@@ -245,6 +286,8 @@ class BlockLowering {
                "state facts about sizes at the top level of the function");
       return;
     }
+    if (name == "monotone" || name == "injective")
+      return report(ErrorCode::syntax, where, "`" + name + "` is a fact, not a statement", "write `assume(" + print(evaluate.expression) + ")`");
     if (is_planned(name))
       return report(ErrorCode::unsupported, where, "`" + name + "` is not supported yet", "remove the line");
     static const std::vector<std::string> primitives = {"tile",      "order",  "promote", "pipeline", "parallel",

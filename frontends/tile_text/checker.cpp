@@ -6,6 +6,7 @@
 #include "frontends/tile_text/initialised.h"
 #include "frontends/tile_text/printer.h"
 #include "frontends/tile_text/signature.h"
+#include "frontends/tile_text/symbols.h"
 
 namespace tileopt::tile_text {
 
@@ -53,7 +54,7 @@ std::optional<Program> check_within_quota(isl::ctx ctx, const syntax::Function& 
   read_signature(scope, function);
   Kinds kinds(scope);
   StatementList statements;
-  Lowering lowering{scope, kinds, statements, numerics};
+  Lowering lowering{scope, kinds, statements, numerics, assigned_names(function.body)};
   const Tree::Branch whole = lower_body(lowering, function.body);
   check_initialised(scope, statements, whole.tree);
   if (diagnostics.count() > errors) return std::nullopt;

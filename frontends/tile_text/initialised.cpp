@@ -26,6 +26,8 @@ class InitialisedCheck {
 
   void run() {
     std::vector<Sink> open;
+    for (const LoweredStatement& statement : statements_.all())
+      if (statement.ir.conditional()) may_write_.insert(statement.ir.write.tensor);
     for (std::size_t i = 0; i < statements_.all().size(); ++i) {
       const LoweredStatement& statement = statements_.all()[i];
       for (const Access& read : statement.ir.reads) collect(i, read, open);
@@ -37,7 +39,7 @@ class InitialisedCheck {
  private:
   bool is_checked(const TensorSymbol& symbol) const {
     const bool starts_empty = symbol.tensor.role == TensorRole::local || symbol.tensor.role == TensorRole::out;
-    return starts_empty && symbol.known && !statements_.has_unknown_write(symbol.tensor.name);
+    return starts_empty && symbol.known && may_write_.count(symbol.tensor.name) == 0 && !statements_.has_unknown_write(symbol.tensor.name);
   }
 
   isl::map relation_of(const Access& access) const {
@@ -115,6 +117,7 @@ class InitialisedCheck {
   const StatementList& statements_;
   const Tree& order_;
   std::map<std::string, const TensorSymbol*> symbols_;
+  std::set<std::string> may_write_;  ///< tensors with a write that data decides: whether it happens only a run can tell
 };
 
 }  // namespace

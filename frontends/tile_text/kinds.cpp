@@ -27,7 +27,7 @@ std::optional<Combine> find_reduction(const std::string& name) {
 
 bool is_planned(const std::string& name) {
   static const std::vector<std::string> planned = {"argmax", "argmin",   "topk",      "scan",   "any",
-                                                   "all",    "monotone", "injective", "packed", "const"};
+                                                   "all",    "packed", "const"};
   return contains(planned, name);
 }
 

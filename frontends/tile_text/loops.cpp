@@ -157,13 +157,10 @@ Nest restrict(Scope& scope, const Nest& nest, const ExpressionPtr& condition) {
   return result;
 }
 
-Nest enter_clauses(Scope& scope, const Nest& outer, const std::vector<syntax::Clause>& clauses) {
-  Nest nest = outer;
-  for (const syntax::Clause& clause : clauses) {
-    nest = enter_loop(scope, nest, clause.targets, clause.iterable);
-    for (const ExpressionPtr& condition : clause.conditions) nest = restrict(scope, nest, condition);
-  }
-  return nest;
+void append_iterator(Nest& nest, const Iterator& iterator) {
+  nest.iterators.push_back(iterator);
+  nest.domain = add_dimensions(nest.domain, nest.iterators);
+  nest.ranges = add_dimensions(nest.ranges, nest.iterators);
 }
 
 namespace {

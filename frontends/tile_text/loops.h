@@ -15,8 +15,8 @@ Nest enter_loop(Scope& scope, const Nest& outer, const std::vector<syntax::Targe
 /// `nest` where an affine condition holds. Errors make the result unknown.
 Nest restrict(Scope& scope, const Nest& nest, const syntax::ExpressionPtr& condition);
 
-/// The nest inside all clauses of a generator.
-Nest enter_clauses(Scope& scope, const Nest& outer, const std::vector<syntax::Clause>& clauses);
+/// Adds an unbounded dimension.
+void append_iterator(Nest& nest, const Iterator& iterator);
 
 /// One dimension of a local declared inside the loop over iterator `position` of `nest`.
 struct LeadingDimension {

@@ -29,6 +29,21 @@ constexpr std::array<std::string_view, 50> linked_functions = {
     "fma",    "fabs",   "fmin",   "fmax",    "rint",   "trunc",   "hypot", "index",  "remove",  "rename",
     "exp",    "exp2",   "log",    "sqrt",    "tanh",   "erf",     "abs",   "floor",  "ceil",    "round"};
 
+/// What <math.h> and <string.h>, which printed kernels include, declare; of the first also with the suffixes f and l.
+constexpr std::array<std::string_view, 74> math_functions = {
+    "acos",   "acosh",  "asin",    "asinh",    "atan",  "atan2",     "atanh",      "cbrt",      "ceil",    "copysign", "cos",
+    "cosh",   "drem",   "erf",     "erfc",     "exp",   "exp2",      "exp10",      "expm1",     "fabs",    "fdim",     "finite",
+    "floor",  "fma",    "fmax",    "fmin",     "fmod",  "frexp",     "gamma",      "hypot",     "ilogb",   "isinf",    "isnan",
+    "j0",     "j1",     "jn",      "ldexp",    "lgamma", "llrint",   "llround",    "log",       "log10",   "log1p",    "log2",
+    "logb",   "lrint",  "lround",  "modf",     "nan",   "nearbyint", "nextafter",  "nexttoward", "pow",    "remainder", "remquo",
+    "rint",   "round",  "scalb",   "scalbln",  "scalbn", "signbit",  "significand", "sin",      "sincos",  "sinh",     "sqrt",
+    "tan",    "tanh",   "tgamma",  "trunc",    "y0",    "y1",        "yn",         "signgam"};
+constexpr std::array<std::string_view, 41> string_functions = {
+    "memccpy", "memchr",  "memmem",   "mempcpy", "memrchr", "strcat",      "strchr",   "strcmp",  "strcoll",  "strcpy",   "strcspn",
+    "strdup",  "strerror", "strncat", "strncmp", "strncpy", "strndup",     "strnlen",  "strpbrk", "strrchr",  "strsep",   "strsignal",
+    "strspn",  "strstr",  "strtok",   "strxfrm", "stpcpy",  "stpncpy",     "strcasecmp", "strncasecmp", "ffs", "ffsl",    "ffsll",
+    "bcmp",    "bcopy",   "bzero",    "rindex",  "basename", "strchrnul",  "strverscmp", "strfry"};
+
 template <std::size_t size>
 bool holds(const std::array<std::string_view, size>& words, const std::string& name) {
   return std::find(words.begin(), words.end(), name) != words.end();
@@ -98,7 +113,9 @@ std::string reserved_function_reason(const std::string& name) {
   const std::string reason = foreign_reason(name);
   if (!reason.empty()) return reason;
   if (name[0] == '_') return "begins like a name reserved in C";
-  return holds(linked_functions, name) ? "is a function of the C library" : "";
+  const bool suffixed = name.size() > 1 && (name.back() == 'f' || name.back() == 'l');
+  const bool math = holds(math_functions, name) || (suffixed && holds(math_functions, name.substr(0, name.size() - 1)));
+  return math || holds(linked_functions, name) || holds(string_functions, name) ? "is a function of the C library" : "";
 }
 
 NameAllocator::NameAllocator(const syntax::Function& function) {
@@ -141,6 +158,12 @@ std::string NameAllocator::tensor(const std::string& declared) {
 std::string NameAllocator::reduction_tensor(const std::string& target, const std::string& op) {
   const std::string name = take_numbered(target + "_" + op, 1, "");
   tensors_.insert(name);
+  return name;
+}
+
+std::string NameAllocator::symbol(const std::string& base, const std::set<std::string>& used) const {
+  std::string name = base;
+  for (int n = 2; used.count(name) > 0 || taken_.count(name) > 0; ++n) name = base + "_" + std::to_string(n);
   return name;
 }
 

@@ -27,6 +27,8 @@ class NameAllocator {
   std::string reduction_tensor(const std::string& target, const std::string& op);
   /// `iterator`, or with _2, _3, ... when `used` holds it.
   std::string iterator(const std::string& iterator, const std::set<std::string>& used) const;
+  /// `base`, or with _2, _3, ... when `used` or the source holds it: an index that has no name in the source.
+  std::string symbol(const std::string& base, const std::set<std::string>& used) const;
 
  private:
   std::string take_numbered(const std::string& base, int first, const std::string& separator);

@@ -55,9 +55,15 @@ TensorSymbol& Scope::declare(TensorSymbol symbol) {
   else
     claim(symbol.source_name, Meaning::tensor, symbol.where);
   symbol.tensor.name = names_.tensor(symbol.source_name);
+  if (const auto assumed = facts_.find(symbol.source_name); assumed != facts_.end()) symbol.tensor.facts = assumed->second;
   tensors_.push_back(std::move(symbol));
   blocks_.back()[tensors_.back().source_name] = &tensors_.back();
   return tensors_.back();
+}
+
+void Scope::apply_facts(const std::string& name) {
+  for (TensorSymbol& symbol : tensors_)
+    if (symbol.source_name == name) symbol.tensor.facts = facts_[name];
 }
 
 TensorSymbol& Scope::add_unnamed(TensorSymbol symbol) {

@@ -19,6 +19,7 @@ struct TensorSymbol {
   Tensor tensor;                         ///< the name is unique in the program
   std::vector<std::string> extent_text;  ///< declared extents as written (without leading dimensions)
   std::vector<isl::pw_aff> shifts;       ///< [params] -> [(least value of the enclosing iterator)], one per leading dimension
+  std::vector<int> leading_loops = {};   ///< Iterator::loop of the enclosing iterators, one per leading dimension
   syntax::Position where;
   bool known = true;  ///< false: its declaration was in error, so accesses are not checked
 
@@ -31,6 +32,14 @@ struct Iterator {
   int loop = 0;                      ///< identity of the loop, shared by all statements inside it
   std::optional<isl::pw_aff> upper;  ///< { [outer iterators, this] -> [(exclusive bound)] }
   syntax::Position where;
+  syntax::ExpressionPtr symbol;      ///< an index that only a run knows (symbols.h): the expression it stands for; no source name
+};
+
+/// A condition on data around a place: statements there have no effect where it fails.
+struct DataCondition {
+  syntax::ExpressionPtr condition;
+  bool negated = false;
+  const TensorSymbol* frozen = nullptr;  ///< the local that keeps it, where the code under it changes what it reads
 };
 
 /// The loops around a place, and the instances that reach it.
@@ -39,6 +48,7 @@ struct Nest {
   isl::set domain;    ///< [params] -> { [iterators] }
   isl::set ranges;    ///< the same without the conditions of `if`s: what locals are expanded over
   bool known = true;  ///< false: a bound or condition was in error, so nothing is proved about accesses
+  std::vector<DataCondition> conditions = {};
 };
 
 /// Symbols of one function. Locals live in blocks; a name keeps one meaning (size, tensor or iterator) throughout.
@@ -59,6 +69,11 @@ class Scope {
   isl::space set_space(std::size_t dimensions) const;  ///< [params] -> { [..] }
   const isl::set& context() const { return context_; }
   void set_context(isl::set context) { context_ = std::move(context); }
+
+  /// What `assume` says of the values of `name`, a parameter or a local that is declared later.
+  ValueFacts& facts_of(const std::string& name) { return facts_[name]; }
+  /// Gives what is assumed to the tensor of that name, where one is declared already.
+  void apply_facts(const std::string& name);
 
   void open_block() { blocks_.emplace_back(); }
   void close_block() { blocks_.pop_back(); }
@@ -90,6 +105,7 @@ class Scope {
   std::vector<std::map<std::string, TensorSymbol*>> blocks_;
   std::map<std::string, std::pair<Meaning, syntax::Position>> meanings_;
   int loops_ = 0;
+  std::map<std::string, ValueFacts> facts_;
 };
 
 /// Position in `iterators` of the innermost one called `name`, or nullopt.

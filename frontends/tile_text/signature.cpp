@@ -4,6 +4,7 @@
 #include "frontends/tile_text/affine.h"
 #include "frontends/tile_text/kinds.h"
 #include "frontends/tile_text/printer.h"
+#include "frontends/tile_text/value_facts.h"
 
 namespace tileopt::tile_text {
 
@@ -114,8 +115,16 @@ void read_assumes(Scope& scope, const syntax::Function& function, isl::set& cont
       diagnostics.add(ErrorCode::type_mismatch, statement->where, "`assume` takes one condition", "write `assume(N >= 1)`");
       continue;
     }
+    std::vector<ExpressionPtr> parts;
+    split_facts(call->arguments.front(), parts);
+    ExpressionPtr about_sizes;
+    for (const ExpressionPtr& part : parts) {
+      if (read_value_fact(scope, function, part)) continue;
+      about_sizes = about_sizes ? syntax::make_expression(about_sizes->where, syntax::Binary{BinaryOp::logical_and, part->where, about_sizes, part}) : part;
+    }
+    if (!about_sizes) continue;
     AffineReader reader(scope, AffineRole::assumption);
-    const std::optional<isl::set> holds = reader.condition(call->arguments.front());
+    const std::optional<isl::set> holds = reader.condition(about_sizes);
     if (!holds) continue;
     const isl::set narrowed = context.intersect(*holds).coalesce();
     if (narrowed.is_empty())

@@ -4,8 +4,19 @@
 
 #include "frontends/tile_text/literals.h"
 #include "frontends/tile_text/printer.h"
+#include "frontends/tile_text/symbols.h"
 
 namespace tileopt::tile_text {
+
+namespace {
+/// A part of the index expression divides by what is no constant.
+bool contains_symbolic(const Scope& scope, const syntax::ExpressionPtr& expression) {
+  if (is_symbolic(scope, expression)) return true;
+  for (const syntax::ExpressionPtr& child : syntax::children(*expression))
+    if (contains_symbolic(scope, child)) return true;
+  return false;
+}
+}  // namespace
 
 using syntax::ExpressionPtr;
 using syntax::Position;
@@ -111,6 +122,13 @@ ExprPtr ValueLowering::lower_index(const ExpressionPtr& expression, ElementType 
     if (const auto literal = integer_literal(static_cast<std::uint64_t>(std::labs(*constant)), *constant < 0, type))
       return make_expr(type, *literal);
   }
+  // What isl cannot divide is divided as a value.
+  if (const auto* binary = syntax::as<syntax::Binary>(expression)) {
+    const bool divides = binary->op == BinaryOp::floor_div || binary->op == BinaryOp::modulo;
+    const bool combines = binary->op == BinaryOp::add || binary->op == BinaryOp::sub || binary->op == BinaryOp::mul || divides;
+    if (divides && !fold_constant(binary->right)) return lower_division(*binary, type);
+    if (combines && contains_symbolic(lowering_.scope, expression)) return lower_division(*binary, type);
+  }
   AffineReader reader(lowering_.scope, nest_.iterators, nest_.domain.space(), AffineRole::index_value);
   const std::optional<isl::pw_aff> value = reader.value(expression);
   if (!value) return nullptr;
@@ -121,6 +139,42 @@ ExprPtr ValueLowering::lower_index(const ExpressionPtr& expression, ElementType 
       return convert(make_expr(ElementType::i64, IndexValue{i}), type);
   indices_.push_back(named);
   return convert(make_expr(ElementType::i64, IndexValue{indices_.size() - 1}), type);
+}
+
+ExprPtr ValueLowering::lower_division(const syntax::Binary& binary, ElementType type) {
+  const ExprPtr left = lower_index(binary.left, ElementType::i64), right = lower_index(binary.right, ElementType::i64);
+  return left && right ? convert(make_expr(ElementType::i64, Binary{binary.op, left, right}), type) : nullptr;
+}
+
+ExprPtr ValueLowering::lower_symbol(const ExpressionPtr& expression) {
+  const Kind found = kind(expression);
+  if (found.is_typed()) {
+    const ExprPtr value = lower(expression, found.type);
+    return value ? convert(value, ElementType::i64) : nullptr;
+  }
+  const auto* binary = syntax::as<syntax::Binary>(expression);
+  return binary ? lower_division(*binary, ElementType::i64) : nullptr;
+}
+
+bool ValueLowering::add_conditions(Statement& statement) {
+  bool fine = true;
+  for (std::size_t i = 0; i < nest_.iterators.size(); ++i) {
+    if (!nest_.iterators[i].symbol) continue;
+    const ExprPtr value = lower_symbol(nest_.iterators[i].symbol);
+    fine = fine && value;
+    if (value) statement.guards.push_back({i, value});
+  }
+  for (const DataCondition& data : nest_.conditions) {
+    ExprPtr holds = data.frozen ? read(*data.frozen, leading_subscripts(nest_, *data.frozen), data.condition->where)
+                                : lower(data.condition, ElementType::boolean);
+    fine = fine && holds;
+    if (!holds) continue;
+    if (data.negated) holds = make_expr(ElementType::boolean, Unary{UnaryOp::logical_not, holds});
+    statement.predicate = statement.predicate ? make_expr(ElementType::boolean, Binary{BinaryOp::logical_and, statement.predicate, holds}) : holds;
+  }
+  statement.reads = reads_;
+  statement.indices = indices_;
+  return fine;
 }
 
 ExprPtr ValueLowering::convert(const ExprPtr& value, ElementType type) {

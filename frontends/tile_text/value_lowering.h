@@ -13,6 +13,7 @@ struct Lowering {
   Kinds& kinds;
   StatementList& statements;
   Numerics numerics;
+  std::set<std::string> assigned;  ///< names that some assignment (not a declaration) writes
 };
 
 /// Lowers the right side of one statement. Inline reductions become statements of their own, placed in `before`.
@@ -24,6 +25,9 @@ class ValueLowering {
 
   /// The expression as a value of type `wanted`; null where an error was reported.
   ExprPtr lower(const syntax::ExpressionPtr& expression, ElementType wanted);
+  /// Gives `statement` the guards and the predicate of the nest, then all reads and index values that were lowered here.
+  /// False where an error was reported.
+  bool add_conditions(Statement& statement);
   /// A read of `symbol` at subscripts valid on the current nest.
   ExprPtr read(const TensorSymbol& symbol, const Subscripts& subscripts, syntax::Position where);
 
@@ -38,6 +42,9 @@ class ValueLowering {
   static ExprPtr convert(const ExprPtr& value, ElementType type);
   /// An expression of iterators and sizes as a value of an integer type: exact, then wrapped.
   ExprPtr lower_index(const syntax::ExpressionPtr& expression, ElementType type);
+  /// The value that a symbol stands for, i64.
+  ExprPtr lower_symbol(const syntax::ExpressionPtr& expression);
+  ExprPtr lower_division(const syntax::Binary& binary, ElementType type);
   ExprPtr lower_access(const syntax::ExpressionPtr& expression, const syntax::ExpressionPtr& base);
   ExprPtr lower_unary(const syntax::ExpressionPtr& expression, const syntax::Unary& unary, ElementType type);
   ExprPtr lower_binary(const syntax::Binary& binary, ElementType type);

@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <limits>
+#include <numeric>
 
 #include "interpreter/domain_bounds.h"
 #include "interpreter/flat_affine.h"
@@ -126,6 +128,31 @@ class ElementStream {
   std::uint64_t key_;
 };
 
+/// Values that the program assumes: in their range, sorted along rows, or all different. Where the range is empty or too small
+/// for that, no data can be right: such elements get the range's least value.
+void fill_index(HostArray& array, const ElementStream& stream, const ValueFacts& facts, const Sizes& sizes) {
+  const std::int64_t count = array.elements();
+  std::int64_t least = facts.bounded() ? evaluate_parametric(*facts.least, sizes) : 0;
+  std::int64_t most = facts.bounded() ? evaluate_parametric(*facts.most, sizes) : std::max<std::int64_t>(count - 1, 0);
+  if (most < least) most = least;
+  std::vector<std::int64_t> values(static_cast<std::size_t>(count));
+  for (std::int64_t i = 0; i < count; ++i) values[static_cast<std::size_t>(i)] = stream.integer(i, least, std::min(most, least + (std::int64_t(1) << 31)));
+  if (facts.injective && most - least + 1 >= count) {
+    // A random shift of a stride that is prime to the range visits every value once.
+    const std::int64_t range = most - least + 1;
+    std::int64_t stride = stream.integer(count, 1, std::max<std::int64_t>(range - 1, 1));
+    while (std::gcd(stride, range) != 1) ++stride;
+    const std::int64_t shift = stream.integer(count + 1, 0, range - 1);
+    for (std::int64_t i = 0; i < count; ++i)
+      values[static_cast<std::size_t>(i)] = least + static_cast<std::int64_t>((static_cast<__int128>(i) * stride + shift) % range);
+  }
+  if (facts.monotone && !array.shape.empty()) {
+    const std::int64_t row = std::max<std::int64_t>(array.shape.back(), 1);
+    for (std::int64_t start = 0; start < count; start += row) std::sort(values.begin() + start, values.begin() + start + row);
+  }
+  for (std::int64_t i = 0; i < count; ++i) array.set_integer(i, values[static_cast<std::size_t>(i)]);
+}
+
 void fill(HostArray& array, const ElementStream& stream, Fill fill) {
   const std::int64_t count = array.elements();
   const bool narrow = array.type == ElementType::f16 || array.type == ElementType::bf16;
@@ -166,10 +193,21 @@ std::vector<std::int64_t> evaluate_shape(const Tensor& tensor, const Sizes& size
   return shape;
 }
 
+namespace {
+/// One of the values of a guarded iterator has an effect.
+isl::set without_guarded(const Statement& statement, isl::set domain) {
+  std::vector<std::size_t> guarded;
+  for (const Guard& guard : statement.guards) guarded.push_back(guard.iterator);
+  std::sort(guarded.rbegin(), guarded.rend());
+  for (const std::size_t iterator : guarded) domain = isl::manage(isl_set_project_out(domain.release(), isl_dim_set, static_cast<unsigned>(iterator), 1));
+  return domain;
+}
+}  // namespace
+
 std::int64_t count_instances(const Program& program, const Sizes& sizes) {
   std::int64_t total = 0;
   for (const Statement& statement : program.statements())
-    if (__builtin_add_overflow(total, count_points(fix_parameters(statement.domain, sizes)), &total))
+    if (__builtin_add_overflow(total, count_points(without_guarded(statement, fix_parameters(statement.domain, sizes))), &total))
       return std::numeric_limits<std::int64_t>::max();
   return total;
 }
@@ -181,6 +219,8 @@ Arrays make_arguments(const Program& program, const Sizes& sizes, std::uint64_t 
     if (tensor.role == TensorRole::local) continue;
     HostArray array(tensor.type, evaluate_shape(tensor, sizes));
     if (tensor.role == TensorRole::out) poison(array);
+    else if (is_integer(tensor.type) && (tensor.facts.bounded() || tensor.facts.monotone || tensor.facts.injective))
+      fill_index(array, ElementStream(seed, tensor.name), tensor.facts, sizes);
     else fill(array, ElementStream(seed, tensor.name), how);
     arrays.emplace(tensor.name, std::move(array));
   }

@@ -1,10 +1,12 @@
 #include "interpreter/interpreter.h"
 
+#include <limits>
 #include <memory>
 #include <new>
 #include <optional>
 
 #include "interpreter/flat_access.h"
+#include "interpreter/number.h"
 #include "interpreter/scalar_code.h"
 #include "interpreter/traced_array.h"
 #include "interpreter/tree_walk.h"
@@ -17,6 +19,26 @@ namespace {
 constexpr std::int64_t memory_limit_bytes = std::int64_t(8) << 30;
 constexpr std::int64_t bytes_per_element = 56;  ///< value, shadow, bound and an open sum, worst case
 
+/// What leaves an element as it is when it is combined with it.
+TracedValue neutral_value(Combine combine, ElementType type) {
+  const double infinity = std::numeric_limits<double>::infinity();
+  if (is_float(type)) {
+    switch (combine) {
+      case Combine::prod: return TracedValue::exact_real(1);
+      case Combine::min: return TracedValue::exact_real(infinity);
+      case Combine::max: return TracedValue::exact_real(-infinity);
+      default: return TracedValue::exact_real(0);
+    }
+  }
+  const std::int64_t least = std::numeric_limits<std::int64_t>::min(), most = std::numeric_limits<std::int64_t>::max();
+  switch (combine) {
+    case Combine::prod: return TracedValue::exact_integer(1);
+    case Combine::min: return TracedValue::exact_integer(saturate_to_integer(integer_as_double(most, ElementType::i64), type));
+    case Combine::max: return TracedValue::exact_integer(saturate_to_integer(integer_as_double(least, ElementType::i64), type));
+    default: return TracedValue::exact_integer(0);
+  }
+}
+
 /// A statement ready to run.
 struct FlatStatement {
   const Statement* source;
@@ -25,11 +47,22 @@ struct FlatStatement {
   std::vector<FlatAccess> reads;
   std::vector<FlatFunction> indices;
   ScalarCode code;
+  struct FlatGuard {
+    std::size_t iterator;
+    ScalarCode value;
+    bool certain = true;  ///< of the current value: no rounding decided it
+  };
+  std::vector<FlatGuard> guards;
+  std::optional<ScalarCode> predicate;
 };
 
 std::vector<WalkStatement> walk_statements(const Program& program, const Sizes& sizes) {
   std::vector<WalkStatement> statements;
-  for (const Statement& s : program.statements()) statements.push_back({s.name, s.iterators, fix_parameters(s.domain, sizes)});
+  for (const Statement& s : program.statements()) {
+    statements.push_back({s.name, s.iterators, fix_parameters(s.domain, sizes)});
+    if (!s.guards.empty()) statements.back().guarded.resize(s.iterators.size());
+    for (const Guard& guard : s.guards) statements.back().guarded[guard.iterator] = 1;
+  }
   return statements;
 }
 
@@ -91,7 +124,9 @@ class Run : public TreeVisitor, private OperandSource {
     const isl::set& domain = walk_.statement(number).domain;
     const std::vector<Interval> box = bounding_box(domain);
     FlatStatement flat{&s, s.iterators.size(), FlatAccess(s.write, *arrays_.at(s.write.tensor), domain, box, sizes), {}, {},
-                       ScalarCode(s.body, model_, s.combine == Combine::sum)};
+                       ScalarCode(s.body, model_, s.combine == Combine::sum), {}, std::nullopt};
+    for (const Guard& guard : s.guards) flat.guards.push_back({guard.iterator, ScalarCode(guard.value, model_, false)});
+    if (s.predicate) flat.predicate.emplace(s.predicate, model_, false);
     TILEOPT_CHECK(s.body->type == program_.tensor(s.write.tensor).type, "the body of " + s.name + " has another type than its tensor");
     std::size_t slots = flat.write.slots();
     for (const Access& read : s.reads) {
@@ -111,13 +146,50 @@ class Run : public TreeVisitor, private OperandSource {
     FlatStatement& s = statements_[statement];
     current_ = &s;
     values_ = walk_.point(statement);
-    const TracedValue value = s.code.evaluate(*this);
+    bool certain = true, effective = true;
+    for (const FlatStatement::FlatGuard& guard : s.guards) certain = certain && guard.certain;
+    if (s.predicate) {
+      const TracedValue holds = s.predicate->evaluate(*this);
+      effective = holds.integer != 0;
+      certain = certain && holds.bound == 0;
+      if (!effective && certain) return;
+    }
+    TracedValue value = s.code.evaluate(*this);
     const std::optional<std::int64_t> offset = s.write.offset(values_, s.iterators);
     if (!offset) fail_undefined(s.write.source());
     TracedArray& target = s.write.array();
+    if (!certain) value = uncertain(s, *offset, value, effective);
     if (s.source->combine == Combine::assign) return target.assign(*offset, value);
     if (!target.initialised(*offset)) [[unlikely]] fail_uninitialised(s.write.source(), *offset);
     target.combine(*offset, s.source->combine, value, model_, any_order_);
+  }
+
+  std::int64_t guarded_value(std::size_t statement, std::size_t iterator) override {
+    FlatStatement& s = statements_[statement];
+    current_ = &s;
+    values_ = walk_.point(statement);
+    for (FlatStatement::FlatGuard& guard : s.guards) {
+      if (guard.iterator != iterator) continue;
+      const TracedValue value = guard.value.evaluate(*this);
+      guard.certain = value.bound == 0;
+      return value.integer;
+    }
+    TILEOPT_CHECK(false, "statement " + s.source->name + " has no guard on iterator " + std::to_string(iterator));
+    return 0;
+  }
+
+  /// Rounding decides whether the statement has an effect: the value covers both outcomes.
+  TracedValue uncertain(const FlatStatement& s, std::int64_t offset, const TracedValue& value, bool effective) const {
+    const ElementType type = s.code.type();
+    const TracedArray& target = s.write.array();
+    const bool assigns = s.source->combine == Combine::assign;
+    if (assigns && !target.initialised(offset)) {
+      TracedValue either = value;
+      either.bound = TracedValue::unknown(type).bound;
+      return either;
+    }
+    const TracedValue without = assigns ? target.load(offset) : neutral_value(s.source->combine, type);
+    return effective ? traced_merge(value, without, type) : traced_merge(without, value, type);
   }
 
   TracedValue read(std::size_t access, bool speculative) override {

@@ -42,6 +42,8 @@ StageLeaf::StageLeaf(LeafShape shape, LeafRun& run)
   for (const StageOperand& operand : shape_.reads) reads_.push_back(place(operand));
   if (shape_.statement == nullptr) return;
   code_.emplace_back(shape_.statement->body, *run_.model, shape_.statement->combine == Combine::sum);
+  for (const Guard& guard : shape_.statement->guards) guards_.emplace_back(guard.iterator, ScalarCode(guard.value, *run_.model, false));
+  if (shape_.statement->predicate) predicate_.emplace_back(shape_.statement->predicate, *run_.model, false);
   // Room for the floor terms of the domain, which are evaluated behind the iterators.
   std::size_t divs = shape_.domain == nullptr ? 0 : count_divs(*shape_.domain);
   iterators_.resize(shape_.statement->iterators.size() + divs + 1);
@@ -97,8 +99,16 @@ void StageLeaf::copy() {
   shape_.write.array->spoil(to);
 }
 
+bool StageLeaf::has_effect() {
+  if (!guards_.empty() && !corner_->instance(iterators_.data())) throw FaultSignal{TreeFault::Kind::undefined, shape_.write.array->name(), {}};
+  for (auto& [iterator, value] : guards_)
+    if (value.evaluate(*this).integer != iterators_[iterator]) return false;
+  return predicate_.empty() || predicate_.front().evaluate(*this).integer != 0;
+}
+
 void StageLeaf::compute() {
   unusable_ = false;
+  if (shape_.statement->conditional() && !has_effect()) return;
   const TracedValue result = code_.front().evaluate(*this);
   const std::int64_t to = write_offset();
   StageArray& target = *shape_.write.array;

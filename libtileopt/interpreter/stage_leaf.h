@@ -91,6 +91,8 @@ class StageLeaf : private OperandSource {
   StageValue load(const StageOperand& operand, std::int64_t at, const Place& place);
   void store(std::int64_t at, StageValue value);
   bool is_padding();
+  /// Whether the guards and the predicate of the statement hold at the current point.
+  bool has_effect();
   [[noreturn]] void fail(TreeFault::Kind kind, const StageOperand& operand, const Place& place) const;
 
   TracedValue read(std::size_t access, bool speculative) override;
@@ -99,6 +101,8 @@ class StageLeaf : private OperandSource {
   LeafShape shape_;
   LeafRun& run_;
   std::vector<ScalarCode> code_;      ///< compute: one
+  std::vector<std::pair<std::size_t, ScalarCode>> guards_;  ///< iterator, value
+  std::vector<ScalarCode> predicate_; ///< at most one
   Place write_;
   std::vector<Place> reads_;
   std::vector<std::int64_t> point_;   ///< box point

@@ -131,13 +131,26 @@ void TreeWalk::walk(Node& node, TreeVisitor& visitor) {
   for (const std::size_t child : node.children) walk(nodes_[child], visitor);
 }
 
+bool TreeWalk::range_of(const Entry& entry, TreeVisitor& visitor, std::int64_t* low, std::int64_t* high) {
+  const DomainBounds& bounds = bounds_[entry.statement];
+  if (!bounds.range(entry.level, points_[entry.statement].data(), low, high)) return false;
+  const std::uint32_t dimension = bounds.iterator(entry.level);
+  const std::vector<char>& guarded = statements_[entry.statement].guarded;
+  if (guarded.empty() || !guarded[dimension]) return true;
+  const std::int64_t value = visitor.guarded_value(entry.statement, dimension);
+  const bool inside = *low <= value && value <= *high;
+  *low = inside ? value : std::numeric_limits<std::int64_t>::max();
+  *high = inside ? value : std::numeric_limits<std::int64_t>::min();
+  return inside;
+}
+
 void TreeWalk::walk_single_band(Node& node, TreeVisitor& visitor) {
   const Entry entry = node.entries.front();
   if (!active_[entry.statement]) return;
   const DomainBounds& bounds = bounds_[entry.statement];
   std::int64_t* values = points_[entry.statement].data();
   std::int64_t low, high;
-  if (!bounds.range(entry.level, values, &low, &high)) return;
+  if (!range_of(entry, visitor, &low, &high)) return;
   std::int64_t& iterator = values[bounds.iterator(entry.level)];
   Node& child = nodes_[node.children.front()];
   const bool leaf = !child.band && child.children.empty() && child.arrays.empty();
@@ -154,8 +167,7 @@ void TreeWalk::walk_band(Node& node, TreeVisitor& visitor) {
     entry.outer_active = active_[entry.statement];
     entry.high = std::numeric_limits<std::int64_t>::min();
     entry.low = std::numeric_limits<std::int64_t>::max();
-    if (entry.outer_active)
-      bounds_[entry.statement].range(entry.level, points_[entry.statement].data(), &entry.low, &entry.high);
+    if (entry.outer_active) range_of(entry, visitor, &entry.low, &entry.high);
     first = std::min(first, entry.low);
     last = std::max(last, entry.high);
   }

@@ -21,6 +21,7 @@ struct WalkStatement {
   std::string name;
   std::vector<std::string> dims;  ///< in tuple order; those that no band binds run innermost, in this order
   isl::set domain;                ///< { name[dims] }, parameters fixed
+  std::vector<char> guarded = {};  ///< per dimension: TreeVisitor::guarded_value gives the only value that is visited; empty: none
 };
 
 /// Which bands are free, and how they are visited.
@@ -39,6 +40,8 @@ class TreeVisitor {
   virtual ~TreeVisitor() = default;
   /// `statement`: its number in the walk; its dimensions are in TreeWalk::point(statement).
   virtual void visit(std::size_t statement) = 0;
+  /// The value of a guarded dimension, under the values of the outer ones (Statement::guards).
+  virtual std::int64_t guarded_value(std::size_t /*statement*/, std::size_t /*dimension*/) { return 0; }
   /// The lifetime of promoted arrays begins.
   virtual void open(const std::vector<std::string>& /*arrays*/) {}
   /// Around a band of an independent level, and before each of its values: another agent runs what follows.
@@ -81,6 +84,8 @@ class TreeWalk {
   std::size_t lower_leaf(const std::vector<std::size_t>& statements, std::vector<std::size_t>& levels);
   std::size_t add(Node node);
   void walk(Node& node, TreeVisitor& visitor);
+  /// Range of the entry's dimension under the outer ones; one value, or none, where it is guarded.
+  bool range_of(const Entry& entry, TreeVisitor& visitor, std::int64_t* low, std::int64_t* high);
   void walk_single_band(Node& node, TreeVisitor& visitor);
   void walk_band(Node& node, TreeVisitor& visitor);
   void walk_leaf(const Node& node, TreeVisitor& visitor);

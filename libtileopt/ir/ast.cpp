@@ -39,6 +39,17 @@ Document write_statement(const AstStatement& statement) {
   return document;
 }
 
+Document write_binding(const AstBinding& binding) {
+  Document document;
+  document["leaf"] = binding.leaf;
+  document["guard"] = binding.guard;
+  document["reads"] = Document::array();
+  for (const auto& [access, subscripts] : binding.reads) document["reads"].push_back({{"access", access}, {"subscripts", write_exprs(subscripts)}});
+  document["indices"] = Document::array();
+  for (const auto& [index, value] : binding.indices) document["indices"].push_back({{"index", index}, {"value", ast_expr_text(value)}});
+  return document;
+}
+
 void write_into(const AstNodePtr& node, Document& list);
 
 Document write_body(const AstNodePtr& node) {
@@ -60,6 +71,7 @@ struct NodeWriter {
     document["lower"] = ast_expr_text(loop.lower);
     document["upper"] = ast_expr_text(loop.upper);
     document["step"] = loop.step;
+    if (loop.binding) document["binding"] = write_binding(*loop.binding);
     document["body"] = write_body(loop.body);
     list.push_back(document);
   }
@@ -153,7 +165,7 @@ class NodeReader {
     field.fail("expected for, if, allocate or leaf");
   }
   AstNodePtr loop(const Field& field) const {
-    field.allow_only({"for", "digit", "level", "lower", "upper", "step", "body"});
+    field.allow_only({"for", "digit", "level", "lower", "upper", "step", "binding", "body"});
     AstFor loop;
     loop.variable = field["for"].name();
     loop.digit = field["digit"].text();
@@ -162,8 +174,30 @@ class NodeReader {
     loop.upper = field["upper"].expr();
     loop.step = field["step"].integer();
     if (loop.step < 1) field["step"].fail("a step is at least 1");
+    if (field.has("binding")) loop.binding = binding(field["binding"]);
     loop.body = body(field["body"]);
     return make_node(std::move(loop));
+  }
+  AstBinding binding(const Field& field) const {
+    field.allow_only({"leaf", "guard", "reads", "indices"});
+    AstBinding result;
+    result.leaf = field["leaf"].name();
+    const auto found = ast_.statements.find(result.leaf);
+    if (found == ast_.statements.end()) field["leaf"].fail("statement `" + result.leaf + "` is not declared in statements");
+    result.guard = static_cast<std::size_t>(field["guard"].integer());
+    for (const Field& item : field["reads"].items()) {
+      item.allow_only({"access", "subscripts"});
+      const auto access = static_cast<std::size_t>(item["access"].integer());
+      if (access >= found->second.read_arrays.size()) item["access"].fail("the statement has no read of this number");
+      result.reads[access] = counted(item["subscripts"], found->second.read_steps[access].size());
+    }
+    for (const Field& item : field["indices"].items()) {
+      item.allow_only({"index", "value"});
+      const auto index = static_cast<std::size_t>(item["index"].integer());
+      if (index >= found->second.index_steps.size()) item["index"].fail("the statement has no index value of this number");
+      result.indices[index] = item["value"].expr();
+    }
+    return result;
   }
   AstNodePtr branch(const Field& field) const {
     field.allow_only({"if", "then", "else"});

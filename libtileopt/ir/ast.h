@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -70,7 +71,16 @@ using AstNodePtr = std::shared_ptr<const AstNode>;
 struct AstBlock {
   std::vector<AstNodePtr> children;
 };
-/// for (variable = lower; variable <= upper; variable += step); `level` is the digit's level name.
+/// The one value of a loop variable that has an effect: guard `guard` of the program statement that leaf `leaf` runs, with
+/// the subscripts of what it reads (by access number) and its index values as functions of the loops around.
+struct AstBinding {
+  std::string leaf;  ///< key into Ast::statements
+  std::size_t guard = 0;
+  std::map<std::size_t, std::vector<AstExprPtr>> reads;
+  std::map<std::size_t, AstExprPtr> indices;
+};
+/// for (variable = lower; variable <= upper; variable += step); `level` is the digit's level name. With a binding only the
+/// value of the guard is run, where it lies between the bounds (step 1): the others have no effect.
 struct AstFor {
   std::string variable;
   std::string digit;
@@ -78,6 +88,7 @@ struct AstFor {
   AstExprPtr lower, upper;
   std::int64_t step = 1;
   AstNodePtr body;
+  std::optional<AstBinding> binding = std::nullopt;
 };
 struct AstIf {
   AstExprPtr condition;

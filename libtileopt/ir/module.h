@@ -19,6 +19,7 @@ struct PrintFacts {
     std::string lower, upper;  ///< ast_expr_text of the bounds it printed
     std::int64_t step = 1;
     std::string level;
+    std::vector<std::string> subscripts = {};  ///< pragma "bound": those of what the value is read from, ast_expr_text
   };
   struct Buffer {
     std::string array;
@@ -30,6 +31,7 @@ struct PrintFacts {
     std::vector<std::string> subscripts;  ///< every printed subscript, ast_expr_text, write first
     std::vector<std::string> extents;
     long points = 1;        ///< box points printed by the unrolled form
+    std::vector<std::string> tested = {};  ///< what is tested before the leaf has an effect: "guard 0", ..., "predicate"
   };
   std::vector<Loop> loops;      ///< in print order
   std::vector<std::string> conditions;  ///< ast_expr_text of every printed `if`

@@ -32,6 +32,12 @@ std::string combine_name(Combine combine) {
   return "?";
 }
 
+const Guard* Statement::guard_of(std::size_t iterator) const {
+  for (const Guard& guard : guards)
+    if (guard.iterator == iterator) return &guard;
+  return nullptr;
+}
+
 std::string Program::hash() const { return hash_text(text_); }
 
 const Tensor& Program::tensor(const std::string& name) const {
@@ -132,6 +138,10 @@ Program ProgramBuilder::build() {
     check_access(p, s, s.write);
     for (const Access& read : s.reads) check_access(p, s, read);
     TILEOPT_CHECK(s.body != nullptr, "statement " + s.name + " has no body");
+    TILEOPT_CHECK(s.predicate == nullptr || s.predicate->type == ElementType::boolean, "the predicate of " + s.name + " is no bool");
+    for (const Guard& guard : s.guards)
+      TILEOPT_CHECK(guard.iterator < s.iterators.size() && guard.value != nullptr && guard.value->type == ElementType::i64,
+                    "a guard of " + s.name + " does not hold together");
     for (const std::string& dim : path_dims(p.order_, s.name))
       TILEOPT_CHECK(contains(s.iterators, dim), "the order of " + s.name + " names an unknown iterator " + dim);
   }

@@ -15,12 +15,21 @@ namespace tileopt {
 
 enum class TensorRole { in, out, inout, local };
 
+/// What the program assumes of the values of an integer tensor that serves as an index: `assume(0 <= T[:] < B)`.
+struct ValueFacts {
+  std::optional<isl::pw_aff> least, most;  ///< [params] -> { [(value)] }, inclusive
+  bool monotone = false;                   ///< does not decrease along the last dimension
+  bool injective = false;                  ///< no value occurs twice
+  bool bounded() const { return least && most; }
+};
+
 struct Tensor {
   std::string name;
   ElementType type;
   std::vector<isl::pw_aff> shape;  ///< [params] -> { [(extent)] }, one per dimension; rank 0 is a scalar
   TensorRole role;
   SourceLocation where;
+  ValueFacts facts = {};
 
   isl::set elements(isl::ctx context) const;  ///< [params] -> { name[a0, a1] : 0 <= a_d < extent_d }
 };
@@ -37,6 +46,15 @@ struct Access {
   SourceLocation where;
 };
 
+/// `iterator == value`: an index that is read from memory is an iterator over all values that it may have, and instances in
+/// which it differs from the value read have no effect. So everything that is said of a statement (domain, accesses,
+/// dependences, coverage) stays affine and holds for any data; loops over such an iterator run its one effective value.
+/// docs/decisions/008.
+struct Guard {
+  std::size_t iterator = 0;  ///< position among the statement's iterators
+  ExprPtr value;             ///< i64, over reads and index values that do not depend on this iterator or on later ones
+};
+
 /// One statement. With a combine other than `assign`, every instance also reads the element it writes (its *own read*,
 /// which is not listed in `reads`): element = element (+) body.
 struct Statement {
@@ -49,6 +67,14 @@ struct Statement {
   std::vector<Access> reads;           ///< referred to by Read{access}
   std::vector<isl::pw_aff> indices;    ///< [params] -> { name[iterators] -> [(value)] }, referred to by IndexValue{index}
   SourceLocation where;
+  std::vector<Guard> guards = {};      ///< in the order in which they are evaluated
+  ExprPtr predicate = nullptr;         ///< bool, evaluated after the guards: an instance where it is false has no effect; null: true
+
+  /// Whether data decides if an instance has an effect. Where it has none, the element keeps its value.
+  bool conditional() const { return predicate != nullptr || !guards.empty(); }
+  /// Whether an instance may leave in the element what was there: a reduction, or a conditional statement.
+  bool updates() const { return combine != Combine::assign || conditional(); }
+  const Guard* guard_of(std::size_t iterator) const;
 };
 
 /// What reordering and approximation the user grants.

@@ -6,6 +6,8 @@
 ///   anti     assigns, reduction writes                 all reads          assigns
 ///   output   assigns, reduction writes   assigns       reduction writes
 ///
+/// A conditional assignment may leave what was there, so it counts as an update of its own kind: a may-source with an own
+/// read, never relaxed.
 /// Where reductions may be reassociated, the accesses of one combine are no sources of each other: these pairs are relaxed.
 /// They are not computed by flow analysis (it would spend most of its time on them) but as all pairs on one element.
 #include <map>
@@ -16,6 +18,8 @@
 namespace tileopt {
 
 namespace {
+/// `assign` stands for conditional assignments.
+constexpr Combine update_kinds[] = {Combine::assign, Combine::sum, Combine::prod, Combine::min, Combine::max};
 constexpr Combine reductions[] = {Combine::sum, Combine::prod, Combine::min, Combine::max};
 
 /// Accesses { [S[i] -> tag[]] -> A[x] }.
@@ -43,12 +47,12 @@ TaggedAccesses tag_accesses(const Program& program) {
     to = to.unite(isl::union_map(tagged.apply_range(access.index.as_map().intersect_domain(domain))));
     t.order = t.order.unite(isl::union_map(tagged).apply_range(order));
   };
-  for (Combine combine : reductions) {
+  for (Combine combine : update_kinds) {
     t.updates.emplace(combine, none);
     t.own_reads.emplace(combine, none);
   }
   for (const Statement& s : program.statements()) {
-    if (s.combine == Combine::assign) add(t.assigns, s, s.write, s.name + "_w");
+    if (!s.updates()) add(t.assigns, s, s.write, s.name + "_w");
     else {
       add(t.updates.at(s.combine), s, s.write, s.name + "_w");
       add(t.own_reads.at(s.combine), s, s.write, s.name + "_o");
@@ -86,7 +90,11 @@ isl::union_map relaxed_pairs(const Program& program) {
 isl::union_map Dependences::validity() const { return flow.unite(anti).unite(output).coalesce(); }
 isl::union_map Dependences::all() const { return validity().unite(relaxed).coalesce(); }
 
-Dependences analyze_dependences(const Program& program) {
+namespace {
+/// isl operations that flow analysis may take: seconds. Kernels of the benchmarks take a hundredth.
+constexpr unsigned long operation_limit = 20'000'000;
+
+Dependences analyze(const Program& program) {
   const TaggedAccesses t = tag_accesses(program);
   const isl::union_map none = poly::empty_union_map(program.ctx());
   const isl::union_map absent;
@@ -98,11 +106,11 @@ Dependences analyze_dependences(const Program& program) {
   const poly::Flow anti = poly::compute_flow(t.assigns, absent, all_reads, t.assigns, t.order);
   const poly::Flow output = poly::compute_flow(t.assigns, t.assigns, all_updates, absent, t.order);
   isl::union_map flow_pairs = flow.may, anti_pairs = anti.may, output_pairs = output.may, no_source = flow.no_source;
-  for (Combine combine : reductions) {
+  for (Combine combine : update_kinds) {
     const isl::union_map& updates = t.updates.at(combine);
     const isl::union_map& own_reads = t.own_reads.at(combine);
     if (updates.is_empty()) continue;
-    const std::optional<Combine> skipped = relax ? std::optional(combine) : std::nullopt;
+    const std::optional<Combine> skipped = relax && combine != Combine::assign ? std::optional(combine) : std::nullopt;
     const isl::union_map other_updates = others(t.updates, skipped, none);
     const isl::union_map other_reads = t.reads.unite(others(t.own_reads, skipped, none));
     const poly::Flow own = poly::compute_flow(own_reads, t.assigns, other_updates, absent, t.order);
@@ -118,6 +126,19 @@ Dependences analyze_dependences(const Program& program) {
   d.relaxed = relax ? relaxed_pairs(program) : none;
   d.live_in = isl::manage(isl_union_map_domain_factor_domain(no_source.copy())).coalesce();
   return d;
+}
+}  // namespace
+
+Dependences analyze_dependences(const Program& program) {
+  const poly::QuotaGuard quota(program.ctx(), operation_limit);
+  try {
+    return analyze(program);
+  } catch (const isl::exception&) {
+    if (!poly::quota_exceeded(program.ctx())) throw;
+  }
+  throw Errors(Diagnostic{ErrorCode::unsupported, {program.file(), 0, 0},
+                          "the dependences of `" + program.name() + "` are too many, or too involved, to be found",
+                          "split it into several functions, or simplify its subscripts and conditions", ""});
 }
 
 }  // namespace tileopt

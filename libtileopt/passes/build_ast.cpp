@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "passes/ast_convert.h"
+#include "passes/bind_guards.h"
 #include "passes/leaf_functions.h"
 #include "passes/passes.h"
 #include "support/text.h"
@@ -320,7 +321,7 @@ Candidate<Ast> build_ast(const SynchronizedSchedule& synchronized) {
   ast.arrays = promoted.arrays();
   LoopBuilder builder(promoted);
   TILEOPT_TRY(root, builder.build(promoted.tree(), promoted.statements(), promoted.program().context()));
-  ast.root = root;
+  ast.root = bind_guards(root, ast, promoted.program());
   return ast;
 }
 

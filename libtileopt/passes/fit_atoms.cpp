@@ -88,6 +88,7 @@ Candidate<FittedSchedule> FittedSchedule::create(DigitSchedule digits, const Mac
     }
     if (atom != nullptr) {
       const Statement& statement = program.statement(name);
+      if (statement.conditional()) return refuse("data decides which instances have an effect, and an atom runs its whole box");
       const isl::pw_multi_aff instance = instance_function(space);
       const auto steps_of = [&](const Access& access) {
         return constant_steps(isl::pw_multi_aff(access.index).pullback(instance), space.dims, choice.box);

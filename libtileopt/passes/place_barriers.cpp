@@ -54,6 +54,17 @@ Candidate<SynchronizedSchedule> SynchronizedSchedule::create(PipelinedSchedule p
     return std::find_if(promoted.arrays().begin(), promoted.arrays().end(), [&](const Array& a) { return a.name == name; });
   };
 
+  for (const std::string& name : all) {
+    std::string lanes;
+    for (const std::string& dim : path_dims(promoted.tree(), name)) {
+      const LevelKind kind = machine.find_level(promoted.level(dim))->kind;
+      if (kind == LevelKind::lockstep) lanes = dim;
+      if (kind == LevelKind::independent && !lanes.empty())
+        return refuse(plan.find_digit(dim) != nullptr ? dim : lanes,
+                      "digit " + dim + " on level " + promoted.level(dim) + " is inside digit " + lanes + " on level " + promoted.level(lanes) +
+                          ": lanes cannot start agents of their own; put " + dim + " outside");
+    }
+  }
   for (const auto& [member, table] : plan.digits)
     for (const Digit& digit : table) {
       const LevelKind kind = machine.find_level(digit.level)->kind;

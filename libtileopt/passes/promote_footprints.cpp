@@ -129,7 +129,7 @@ isl::map PromotionBuilder::exposed_reads(const std::vector<DigitStatement*>& gro
   bool has_assign = false;
   for (const DigitStatement* s : group) {
     spaces.push_back(*s->digits);
-    if (s->write.array == tensor && s->statement->combine == Combine::assign) {
+    if (s->write.array == tensor && !s->statement->updates()) {
       assigns = assigns.unite(isl::union_map(s->write.exact));
       has_assign = true;
     }
@@ -155,7 +155,7 @@ isl::map PromotionBuilder::exposed_reads(const std::vector<DigitStatement*>& gro
   for (const DigitStatement* s : group) {
     for (const DigitAccess& read : s->reads)
       if (read.array == tensor) add(*s, read.exact);
-    if (s->write.array == tensor && s->statement->combine != Combine::assign) add(*s, s->write.exact);
+    if (s->write.array == tensor && s->statement->updates()) add(*s, s->write.exact);
   }
   if (!exposed.is_null()) exposed = exposed.coalesce();
   crosses = !exposed.is_null() && !exposed.is_empty();
@@ -211,7 +211,7 @@ std::optional<Infeasible> PromotionBuilder::measure(const Promotion& promotion, 
     const bool inside = std::any_of(group.begin(), group.end(), [&](const DigitStatement* g) { return g->statement == &s; });
     if (inside) continue;
     for (const Access& read : s.reads) read_elsewhere = read_elsewhere || read.tensor == promotion.tensor;
-    if (s.combine != Combine::assign) read_elsewhere = read_elsewhere || s.write.tensor == promotion.tensor;
+    if (s.updates()) read_elsewhere = read_elsewhere || s.write.tensor == promotion.tensor;
   }
   tile.copy_out = !written.is_null() && read_elsewhere;
   if (tile.copy_out) tile.written = written.coalesce();

@@ -62,6 +62,9 @@ class PinApplier {
     for (const OrderPin& pin : pins.orders) {
       if (auto unmet = reorder(pin)) return unmet;
     }
+    for (const OrderPin& pin : pins.orders) {
+      if (auto unmet = check_order(pin)) return unmet;
+    }
     for (const LoopPin& pin : pins.parallels) {
       if (auto unmet = parallelize(pin)) return unmet;
     }
@@ -186,6 +189,19 @@ class PinApplier {
     }
     took_effect(*pin.pin);
     return std::nullopt;
+  }
+
+  /// A later pin may have moved the loops of an earlier one.
+  std::optional<Infeasible> check_order(const OrderPin& pin) const {
+    std::vector<std::string> wanted;
+    for (const LoopName& loop : pin.loops) {
+      std::optional<Infeasible> problem;
+      const auto digit = digit_of(loop, *pin.pin, wanted, problem);
+      if (problem) return problem;
+      if (digit) wanted.push_back(*digit);
+    }
+    if (in_tree_order(wanted) == wanted) return std::nullopt;
+    return refuse(*pin.pin, "tree", "another order(...) asks for the opposite: the loops came out as " + join(in_tree_order(wanted), ", "));
   }
 
   std::vector<std::string> in_tree_order(const std::vector<std::string>& digits) const {

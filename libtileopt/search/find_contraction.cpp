@@ -80,6 +80,7 @@ std::optional<Contraction> find_contraction(const Kernel& kernel, const std::str
     return std::nullopt;
   };
   if (statement.combine != Combine::sum) return reject("it is no sum");
+  if (statement.conditional()) return reject("data decides which products count");
   const Binary* product = std::get_if<Binary>(&statement.body->node);
   if (!product || product->op != BinaryOp::mul) return reject("its body is no product");
   const auto first = operand(program, statement, product->left), second = operand(program, statement, product->right);

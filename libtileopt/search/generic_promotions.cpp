@@ -233,7 +233,33 @@ class PromotionFinder {
     }
   }
 
+  /// Guards read it: an index is read once for its whole loop, from where it lies.
+  bool decides_effects(const std::string& tensor) const {
+    bool found = false;
+    for (const std::string& name : part_.statements) {
+      const Statement& statement = request_.program().statement(name);
+      for (const Guard& guard : statement.guards)
+        walk_expr(guard.value, [&](const Expr& e) {
+          if (const auto* read = std::get_if<Read>(&e.node)) found = found || statement.reads[read->access].tensor == tensor;
+        });
+    }
+    return found;
+  }
+  /// Copies inside the loop over an index from memory would run for every value that it may have.
+  bool is_guarded(const std::string& digit) const {
+    for (const auto& [member, digits] : part_.digits) {
+      if (std::none_of(digits.begin(), digits.end(), [&](const Digit& d) { return d.name == digit; })) continue;
+      for (const std::string& name : part_.statements) {
+        const StatementMembers& members = part_.members.at(name);
+        const auto at = std::find(members.members.begin(), members.members.end(), member);
+        if (at != members.members.end() && views_.at(name).guarded[static_cast<std::size_t>(at - members.members.begin())]) return true;
+      }
+    }
+    return false;
+  }
+
   void add(const Tensor& tensor, const std::vector<TensorUse>& uses, const std::vector<std::string>& scope, double elements) {
+    if (decides_effects(tensor.name) || std::any_of(scope.begin(), scope.end(), [&](const std::string& digit) { return is_guarded(digit); })) return;
     Promotion promotion;
     promotion.tensor = tensor.name;
     promotion.array = tensor.name + (elements == 1 ? "_value" : "_tile");

@@ -207,7 +207,7 @@ Chain follow_chain(const Tree& tree, const std::vector<std::string>& statements,
 
 bool suits_lanes(const Program& program, const StatementView& view, const std::string& member) {
   const std::size_t m = view.member_index(member);
-  if (m >= view.members.size()) return false;
+  if (m >= view.members.size() || view.guarded[m]) return false;
   const AccessView& write = view.accesses[0];
   if (!write.affine) return false;
   const bool reduces = program.statement(view.statement).combine != Combine::assign && !write.moves_with(m);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "passes/order_check.h"
+#include "search/statement_view.h"
 #include "support/text.h"
 
 namespace tileopt {
@@ -69,10 +70,25 @@ class LoopAnalysis {
   void split_chain(const std::vector<std::string>& chain) {
     std::size_t start = 0;
     for (std::size_t i = 1; i <= chain.size(); ++i) {
-      if (i < chain.size() && may_run_first(chain, start, i)) continue;
+      const bool fixed = i < chain.size() && (is_guarded(chain[i]) || is_guarded(chain[i - 1]));
+      if (i < chain.size() && !fixed && may_run_first(chain, start, i)) continue;
       proposal_.permutable.emplace_back(chain.begin() + static_cast<std::ptrdiff_t>(start), chain.begin() + static_cast<std::ptrdiff_t>(i));
       start = i;
     }
+  }
+
+  /// The member is an index read from memory: it stays where its value is known, and what is inside stays inside.
+  bool is_guarded(const std::string& member) const {
+    for (const std::string& name : kernel_.statements()) {
+      const StatementMembers& members = proposal_.members.at(name);
+      const Statement& statement = kernel_.program().statement(name);
+      const auto found = std::find(members.members.begin(), members.members.end(), member);
+      if (found == members.members.end()) continue;
+      const std::string iterator = bound_iterator(kernel_.program(), name, members, static_cast<std::size_t>(found - members.members.begin()));
+      for (const Guard& guard : statement.guards)
+        if (statement.iterators[guard.iterator] == iterator) return true;
+    }
+    return false;
   }
 
   bool may_run_first(const std::vector<std::string>& chain, std::size_t start, std::size_t member) const {

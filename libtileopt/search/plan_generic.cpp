@@ -70,6 +70,7 @@ class GenericPlanner {
   bool place_threads(const ChainChoice& choice, const Chain& chain, State& state) const;
   bool may_be_free(const ChainChoice& choice, const Chain& chain) const;
   void place_lanes(const std::string& member, const std::vector<std::string>& statements, State& state) const;
+  bool is_guarded(const std::string& member, const std::vector<std::string>& statements) const;
   double trips(const std::string& member, const std::vector<std::string>& statements) const;
   std::string reason(const std::string& text) const { return "kernel " + request_.kernel.name() + ": " + text; }
 
@@ -118,6 +119,14 @@ double GenericPlanner::trips(const std::string& member, const std::vector<std::s
   return result;
 }
 
+bool GenericPlanner::is_guarded(const std::string& member, const std::vector<std::string>& statements) const {
+  return std::any_of(statements.begin(), statements.end(), [&](const std::string& statement) {
+    const StatementView& view = views_.at(statement);
+    const std::size_t m = view.member_index(member);
+    return m < view.members.size() && view.guarded[m];
+  });
+}
+
 void GenericPlanner::cut(const std::string& member, long tile, State& state) const {
   const std::string serial = level_of_kind(request_.machine, LevelKind::sequential);
   const std::string name = state.members.unique(member);
@@ -141,6 +150,7 @@ std::string GenericPlanner::thread_member(const ChainChoice& choice, const Chain
       // A tile runs several iterations of the members before it, so those may carry nothing either.
       const bool relevant = other == member || (tiled && std::find(group->begin(), group->end(), other) < std::find(group->begin(), group->end(), member));
       const auto flag = proposal_.coincident.find(other);
+      if (other == member && is_guarded(member, chain.statements)) free = false;
       if (relevant && (flag == proposal_.coincident.end() || !flag->second)) free = false;
     }
     const auto tile = choice.tiles.find(member);
@@ -314,6 +324,13 @@ std::vector<PartOption> plan_generic(const PlanRequest& request, const ScheduleP
   return options;
 }
 
+namespace {
+bool has_guards(const Kernel& kernel) {
+  return std::any_of(kernel.statements().begin(), kernel.statements().end(),
+                     [&](const std::string& name) { return !kernel.program().statement(name).guards.empty(); });
+}
+}  // namespace
+
 std::vector<LoopPlan> plan_loops(const PlanRequest& request) {
   std::vector<LoopPlan> plans;
   if (request.pins.schedule != "isl") {
@@ -322,6 +339,8 @@ std::vector<LoopPlan> plan_loops(const PlanRequest& request) {
     // One permutable nest over all statements: nothing is left to find.
     const bool settled = original.permutable.size() == 1 && original.tree.kind() == Tree::Kind::band;
     if (settled && !request.pins.schedule) return plans;
+    // isl does not know that a loop over an index from memory must stay inside the loops that the index depends on.
+    if (has_guards(request.kernel)) return plans;
   }
   const ScheduleProposal proposal = propose_schedule(request.kernel, "isl");
   if (proposal.method != "isl") return plans;

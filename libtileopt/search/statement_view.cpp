@@ -121,7 +121,8 @@ StatementView view_statement(const Program& program, const std::string& name, co
     const bool bound = iterator != statement.iterators.end();
     const std::size_t at = bound ? static_cast<std::size_t>(iterator - statement.iterators.begin()) : m;
     const auto low = extreme(bound ? instances : typical, at, false), high = extreme(bound ? instances : typical, at, true);
-    if (low && high) range.typical = std::max(1.0, double(*high) - double(*low) + 1);
+    view.guarded.push_back(bound && statement.guard_of(at) != nullptr);
+    if (low && high && !view.guarded.back()) range.typical = std::max(1.0, double(*high) - double(*low) + 1);
     range.least = extreme(any, m, false);
     const auto most = extreme(any, m, true);
     if (range.least && most) range.constant = *most - *range.least + 1;

@@ -43,6 +43,7 @@ struct StatementView {
   std::string statement;
   std::vector<std::string> members;
   std::vector<std::string> iterators;   ///< the iterator that each member stands for, or ""
+  std::vector<bool> guarded;            ///< the member stands for an index read from memory: one of its values has an effect
   std::vector<MemberRange> ranges;
   std::vector<AccessView> accesses;
 

@@ -199,6 +199,7 @@ class Walker {
     use.node = &loop;
     use.kernel = kernel_;
     use.depth = loop_count();
+    use.reached = runs_so_far();
     if (const Level* level = machine_.find_level(loop.level)) use.kind = level->kind;
     for (const Scope& scope : scopes_)
       if (scope.loop != nullptr) use.enclosing.push_back(scope.loop_id);

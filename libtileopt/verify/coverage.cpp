@@ -28,7 +28,7 @@ Outcome check_outside(const Execution& execution, const Statement& statement, co
 }
 
 Outcome check_repeats(const Execution& execution, const Statement& statement, const std::vector<const Leaf*>& leaves) {
-  const std::string reason = "a contribution to reduction " + statement.name + " is made twice";
+  const std::string reason = "a contribution to " + std::string(statement.combine == Combine::assign ? "" : "reduction ") + statement.name + " is made twice";
   for (std::size_t i = 0; i < leaves.size(); ++i) {
     const isl::map runs = leaves[i]->instance.intersect_domain(leaves[i]->inside);
     if (!runs.is_injective()) {
@@ -56,7 +56,7 @@ void check_coverage(Checker& checker) {
     checker.report.prove(obligation("coverage", statement.name, statement.where, ""), [&]() -> Outcome {
       if (Outcome outcome = check_missing(execution, statement, leaves)) return outcome;
       if (Outcome outcome = check_outside(execution, statement, leaves)) return outcome;
-      if (statement.combine == Combine::assign) return {};
+      if (!statement.updates()) return {};
       return check_repeats(execution, statement, leaves);
     });
   }

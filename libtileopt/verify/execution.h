@@ -87,6 +87,7 @@ struct LoopUse {
   std::optional<LevelKind> kind;         ///< of its level on this machine; empty: unknown level
   std::vector<std::size_t> leaves;       ///< below it
   std::vector<std::size_t> enclosing;    ///< loops around it
+  isl::set reached;                      ///< { [outer loops] } where it starts
 };
 
 struct Execution {

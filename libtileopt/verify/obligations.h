@@ -39,6 +39,7 @@ std::string kernel_entry(std::size_t kernel, const std::string& rest);  ///< "ke
 
 void check_values(Checker& checker);
 void check_coverage(Checker& checker);
+void check_bindings(Checker& checker);  ///< part of coverage: loops that run one value
 void check_order(Checker& checker);
 void check_bounds(Checker& checker);
 void check_padding(Checker& checker);

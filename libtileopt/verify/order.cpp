@@ -38,7 +38,7 @@ Outcome check_forward(const Execution& execution, const isl::map& dependence, co
     for (const Leaf* sink : sinks) {
       const isl::map wrong = reversed(dependence, *source, *sink);
       if (wrong.is_empty()) continue;
-      if (repeats_help && source->program->combine == Combine::assign && some_source_first(dependence, sources, *sink)) continue;
+      if (repeats_help && !source->program->updates() && some_source_first(dependence, sources, *sink)) continue;
       return Refutation{kind + " dependence of " + sink->program->name + " on " + source->program->name + " is reversed",
                         sample(execution, wrong).text(), sink->program->where};
     }

@@ -51,7 +51,7 @@ Outcome check_unused(Checker& checker, const Leaf& leaf) {
   const Execution& execution = checker.execution;
   for (std::size_t r = 0; r < execution.leaves.size(); ++r) {
     const Leaf& reader = execution.leaves[r];
-    const bool update = reader.program != nullptr && reader.program->combine != Combine::assign;
+    const bool update = reader.program != nullptr && reader.program->updates();
     for (std::size_t slot = 0; slot < reader.reads.size() + (update ? 1 : 0); ++slot) {
       const bool own = slot == reader.reads.size();
       if ((own ? reader.write : reader.reads[slot]).array != leaf.write.array) continue;

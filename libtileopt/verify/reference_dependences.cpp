@@ -16,10 +16,11 @@ namespace {
 struct TaggedAccess {
   isl::map element;
   bool write = false;
-  Combine combine = Combine::assign;  ///< of the write, or of the own read; `assign` for ordinary accesses
+  bool update = false;                ///< the write, or the own read, of a reduction or of a conditional statement
+  Combine combine = Combine::assign;  ///< of an update
   bool free = false;                  ///< may move among accesses of the same combine
 
-  bool ordinary() const { return combine == Combine::assign; }
+  bool ordinary() const { return !update; }
   bool commutes_with(Combine other) const { return free && combine == other; }
 };
 
@@ -47,9 +48,9 @@ class Analysis {
     ReferenceDependences result{poly::empty_union_map(program_.ctx()), poly::empty_union_map(program_.ctx()),
                                 poly::empty_union_map(program_.ctx())};
     add(result, [](const TaggedAccess& a) { return a.ordinary(); }, any, assigns);
-    for (const Combine combine : {Combine::sum, Combine::prod, Combine::min, Combine::max})
+    for (const Combine combine : {Combine::assign, Combine::sum, Combine::prod, Combine::min, Combine::max})
       for (const bool free : {false, true})
-        add(result, [&](const TaggedAccess& a) { return a.combine == combine && a.free == free; },
+        add(result, [&](const TaggedAccess& a) { return a.update && a.combine == combine && a.free == free; },
             [&](const TaggedAccess& a) { return !free || !a.commutes_with(combine); }, assigns);
     return result;
   }
@@ -69,20 +70,20 @@ class Analysis {
   }
 
   void collect(const Statement& statement, const isl::union_map& original) {
-    const bool update = statement.combine != Combine::assign;
-    collect(statement, original, statement.write, "write", true, statement.combine);
-    if (update) collect(statement, original, statement.write, "own", false, statement.combine);
+    const bool update = statement.updates();
+    collect(statement, original, statement.write, "write", true, update);
+    if (update) collect(statement, original, statement.write, "own", false, update);
     for (std::size_t r = 0; r < statement.reads.size(); ++r)
-      collect(statement, original, statement.reads[r], "read" + std::to_string(r), false, Combine::assign);
+      collect(statement, original, statement.reads[r], "read" + std::to_string(r), false, false);
   }
 
   void collect(const Statement& statement, const isl::union_map& original, const Access& access, const std::string& tag, bool write,
-               Combine combine) {
+               bool update) {
     const isl::set domain = statement.domain.intersect_params(program_.context());
     const isl::map tags = tag_map(domain, statement.name + "_" + tag);
     const isl::map element = access.index.as_map().intersect_domain(domain).apply_domain(tags);
     if (element.is_empty()) return;
-    accesses_.push_back({element, write, combine, combine != Combine::assign && may_reassociate(program_, statement)});
+    accesses_.push_back({element, write, update, update ? statement.combine : Combine::assign, update && may_reassociate(program_, statement)});
     order_ = order_.unite(tags.reverse().to_union_map().apply_range(original));
   }
 

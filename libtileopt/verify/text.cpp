@@ -12,20 +12,29 @@ namespace {
 struct Expected {
   std::vector<const AstIf*> conditions;
   std::vector<const AstLeaf*> leaves;
+  std::vector<std::vector<std::string>> settled;  ///< per leaf: variables of the bound loops around
+  std::vector<std::string> bound = {};            ///< around the current node
 };
 
 void collect(const AstNodePtr& node, Expected& expected) {
   if (node == nullptr) return;
   if (const auto* block = std::get_if<AstBlock>(&node->node))
     for (const AstNodePtr& child : block->children) collect(child, expected);
-  if (const auto* loop = std::get_if<AstFor>(&node->node)) collect(loop->body, expected);
+  if (const auto* loop = std::get_if<AstFor>(&node->node)) {
+    if (loop->binding) expected.bound.push_back(loop->variable);
+    collect(loop->body, expected);
+    if (loop->binding) expected.bound.pop_back();
+  }
   if (const auto* branch = std::get_if<AstIf>(&node->node)) {
     expected.conditions.push_back(branch);
     collect(branch->then_body, expected);
     collect(branch->else_body, expected);
   }
   if (const auto* allocate = std::get_if<AstAllocate>(&node->node)) collect(allocate->body, expected);
-  if (const auto* leaf = std::get_if<AstLeaf>(&node->node)) expected.leaves.push_back(leaf);
+  if (const auto* leaf = std::get_if<AstLeaf>(&node->node)) {
+    expected.leaves.push_back(leaf);
+    expected.settled.push_back(expected.bound);
+  }
 }
 
 Refutation differs(const std::string& what, const std::string& printed, const std::string& wanted) {
@@ -112,6 +121,13 @@ Outcome check_pragma(const Checker& checker, std::size_t index, const std::strin
   const bool threads = has(pragma, "omp parallel"), lanes = has(pragma, "simd");
   const bool wants_threads = is_parallel(checker.execution, index) && !inside_parallel(checker.execution, index);
   const std::string name = "the pragma of loop " + loop.variable + " (level " + loop.level + ")";
+  if (threads) {
+    for (const std::size_t outer : checker.execution.loops[index].enclosing) {
+      const PrintFacts::Loop* around = checker.printed(outer);
+      if (around != nullptr && has(around->pragma, "simd"))
+        return Refutation{"threads start inside the vector lanes of loop " + around->variable, pragma + " inside " + around->pragma, {}};
+    }
+  }
   if (threads != wants_threads && pragma != "unrolled") return differs(name, pragma, wants_threads ? "omp parallel for" : "");
   if (lanes && checker.execution.loops[index].kind != LevelKind::lockstep) return differs(name, pragma, "");
   if (threads) return check_collapse(checker, index, pragma);
@@ -129,6 +145,14 @@ Outcome check_loop(const Checker& checker, std::size_t index, const PrintFacts::
   if (Outcome outcome = compare("upper bound", printed.upper, ast_expr_text(loop.upper))) return outcome;
   if (Outcome outcome = compare("step", std::to_string(printed.step), std::to_string(loop.step))) return outcome;
   if (Outcome outcome = compare("level", printed.level, loop.level)) return outcome;
+  if ((printed.pragma == "bound") != loop.binding.has_value())
+    return differs("loop " + loop.variable, printed.pragma == "bound" ? "one value" : "a loop", loop.binding ? "one value" : "a loop");
+  if (loop.binding) {
+    std::vector<std::string> subscripts;
+    for (const auto& [access, exprs] : loop.binding->reads)
+      for (const AstExprPtr& expr : exprs) subscripts.push_back(ast_expr_text(expr));
+    return compare("value", join(printed.subscripts, "; "), join(subscripts, "; "));
+  }
   if (printed.pragma != "unrolled" && (!has(printed.header, "for (") || !has(printed.header, loop.variable)))
     return differs("the header of loop " + loop.variable, printed.header, "for (" + loop.variable + " ...)");
   return check_pragma(checker, index, printed.pragma);
@@ -168,13 +192,28 @@ std::vector<std::string> extent_texts(const AstLeaf& leaf) {
   return texts;
 }
 
-Outcome check_leaf(const Ast& ast, const PrintFacts::Leaf& printed, const AstLeaf& leaf) {
+/// Guards that no bound loop settles, and the predicate, are tested where the leaf stands.
+std::vector<std::string> tests_of(const Program& program, const Ast& ast, const AstLeaf& leaf, const std::vector<std::string>& settled) {
+  const AstStatement& statement = ast.statements.at(leaf.statement);
+  std::vector<std::string> tests;
+  if (statement.kind != "compute" || !program.has_statement(statement.statement)) return tests;
+  const Statement& source = program.statement(statement.statement);
+  for (std::size_t g = 0; g < source.guards.size(); ++g) {
+    const AstExprPtr& iterator = leaf.instance.at(source.guards[g].iterator);
+    if (iterator->kind != AstExpr::Kind::name || !contains(settled, iterator->name)) tests.push_back("guard " + std::to_string(g));
+  }
+  if (source.predicate != nullptr) tests.push_back("predicate");
+  return tests;
+}
+
+Outcome check_leaf(const Ast& ast, const PrintFacts::Leaf& printed, const AstLeaf& leaf, const std::vector<std::string>& tests) {
   if (printed.statement != leaf.statement) return differs("a leaf", printed.statement, leaf.statement);
   const std::vector<std::string> subscripts = subscript_texts(leaf), extents = extent_texts(leaf);
   if (printed.subscripts != subscripts)
     return differs("the subscripts of " + leaf.statement, join(printed.subscripts, "; "), join(subscripts, "; "));
   if (printed.extents != extents)
     return differs("the extents of " + leaf.statement, join(printed.extents, "; "), join(extents, "; "));
+  if (printed.tested != tests) return differs("what " + leaf.statement + " tests", join(printed.tested, ", "), join(tests, ", "));
   long points = 1;
   for (const AstStatement::BoxDigit& digit : ast.statements.at(leaf.statement).box) points *= digit.radix;
   if (printed.points != points)
@@ -182,10 +221,11 @@ Outcome check_leaf(const Ast& ast, const PrintFacts::Leaf& printed, const AstLea
   return {};
 }
 
-Outcome check_leaves(const Ast& ast, const PrintFacts& facts, const Expected& expected) {
+Outcome check_leaves(const Program& program, const Ast& ast, const PrintFacts& facts, const Expected& expected) {
   if (facts.leaves.size() != expected.leaves.size()) return miscounted("leaves", facts.leaves.size(), expected.leaves.size());
   for (std::size_t i = 0; i < facts.leaves.size(); ++i)
-    if (Outcome outcome = check_leaf(ast, facts.leaves[i], *expected.leaves[i])) return outcome;
+    if (Outcome outcome = check_leaf(ast, facts.leaves[i], *expected.leaves[i], tests_of(program, ast, *expected.leaves[i], expected.settled[i])))
+      return outcome;
   return {};
 }
 
@@ -224,7 +264,7 @@ void check_text(Checker& checker) {
     collect(kernels[k].root, expected);
     checker.report.prove(entry("loops"), [&] { return check_loops(checker, k, facts); });
     checker.report.prove(entry("conditions"), [&] { return check_conditions(facts, expected); });
-    checker.report.prove(entry("leaves"), [&] { return check_leaves(kernels[k], facts, expected); });
+    checker.report.prove(entry("leaves"), [&] { return check_leaves(checker.program(), kernels[k], facts, expected); });
     checker.report.prove(entry("storage"), [&] { return check_buffers(kernels[k], facts); });
   }
 }

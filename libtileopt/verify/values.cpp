@@ -46,7 +46,7 @@ class ValueChecker {
       for (std::size_t r = 0; r < statement.reads.size(); ++r)
         if (statement.reads[r].tensor == tensor)
           slots.push_back({i, r, &statement.reads[r], &leaf.reads[r], intended_elements(leaf, statement.reads[r])});
-      if (statement.combine != Combine::assign && statement.write.tensor == tensor)
+      if (statement.updates() && statement.write.tensor == tensor)
         slots.push_back({i, LastWriters::own_read, &statement.write, &leaf.write, intended_elements(leaf, statement.write)});
     }
     return slots;
@@ -164,6 +164,9 @@ class ValueChecker {
   Outcome check_initialised(std::size_t index) const {
     const Tensor& subject = tensor(index);
     if (subject.role == TensorRole::in || subject.role == TensorRole::inout) return {};
+    // Whether a conditional write happens only a run can tell.
+    for (const Statement& statement : checker_.program().statements())
+      if (statement.write.tensor == subject.name && statement.conditional()) return {};
     isl::union_map writes = poly::empty_union_map(checker_.program().ctx()), reads = writes;
     for (const Statement& statement : checker_.program().statements()) {
       const isl::set domain = statement.domain.intersect_params(execution_.context);

@@ -60,6 +60,7 @@ void run(Report& report, Certificate& certificate, const Program& program, const
   LastWriters writers(*execution);
   Checker checker{*execution, machine, facts, writers, report, certificate.numerics};
   check_coverage(checker);
+  check_bindings(checker);
   check_order(checker);
   check_bounds(checker);
   check_values(checker);

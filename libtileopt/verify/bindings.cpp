@@ -1,0 +1,185 @@
+/// coverage of loops that run one value: the iterations that are left out have no effect, because in every leaf below the
+/// loop's variable is guarded by the value that is run, and nothing in the loop changes that value.
+#include <algorithm>
+#include <set>
+
+#include "verify/ast_expr_reader.h"
+#include "verify/obligations.h"
+#include "verify/witness.h"
+
+namespace tileopt::proof {
+
+namespace {
+
+void collect_names(const AstExprPtr& expr, std::set<std::string>& names) {
+  if (expr->kind == AstExpr::Kind::name) names.insert(expr->name);
+  for (const AstExprPtr& argument : expr->arguments) collect_names(argument, names);
+}
+
+std::map<std::string, unsigned> positions_of(const std::vector<std::string>& loops) {
+  std::map<std::string, unsigned> positions;
+  for (std::size_t i = 0; i < loops.size(); ++i) positions.emplace(loops[i], static_cast<unsigned>(i));
+  return positions;
+}
+
+/// A loop with the value that it runs.
+struct Bound {
+  const Execution& execution;
+  const LoopUse& loop;
+  const AstStatement& statement;  ///< of the binding's leaf
+  const Statement& source;
+
+  const AstBinding& binding() const { return *loop.node->binding; }
+  const ExprPtr& value() const { return source.guards[binding().guard].value; }
+  const std::string& array(std::size_t access) const { return statement.read_arrays[access]; }
+};
+
+/// The two values are the same computation on the same elements.
+class SameValue {
+ public:
+  SameValue(const Bound& bound, const Leaf& leaf)
+      : bound_(bound), leaf_(leaf), reader_(leaf.points.space(), positions_of(leaf.loops)) {}
+
+  bool equal(const ExprPtr& run, const ExprPtr& guard) const {
+    if (run->type != guard->type || run->node.index() != guard->node.index()) return false;
+    if (const auto* a = std::get_if<Read>(&run->node)) return same_read(a->access, std::get<Read>(guard->node).access);
+    if (const auto* a = std::get_if<IndexValue>(&run->node)) return same_index(a->index, std::get<IndexValue>(guard->node).index);
+    // Everything else is compared as text, which names reads and index values by number: so only with none below.
+    const std::vector<ExprPtr> left = operands(run), right = operands(guard);
+    if (left.size() != right.size() || (left.empty() && expr_text(run) != expr_text(guard))) return false;
+    if (!left.empty() && head(run) != head(guard)) return false;
+    for (std::size_t i = 0; i < left.size(); ++i)
+      if (!equal(left[i], right[i])) return false;
+    return true;
+  }
+
+ private:
+  static std::vector<ExprPtr> operands(const ExprPtr& expr) {
+    if (const auto* n = std::get_if<Unary>(&expr->node)) return {n->operand};
+    if (const auto* n = std::get_if<Binary>(&expr->node)) return {n->left, n->right};
+    if (const auto* n = std::get_if<Select>(&expr->node)) return {n->condition, n->then_value, n->else_value};
+    if (const auto* n = std::get_if<Cast>(&expr->node)) return {n->operand};
+    if (const auto* n = std::get_if<Call>(&expr->node)) return n->arguments;
+    return {};
+  }
+  static int head(const ExprPtr& expr) {
+    if (const auto* n = std::get_if<Unary>(&expr->node)) return static_cast<int>(n->op);
+    if (const auto* n = std::get_if<Binary>(&expr->node)) return static_cast<int>(n->op);
+    if (const auto* n = std::get_if<Call>(&expr->node)) return static_cast<int>(n->function);
+    return 0;
+  }
+  bool same_index(std::size_t run, std::size_t guard) const {
+    const auto found = bound_.binding().indices.find(run);
+    if (found == bound_.binding().indices.end()) return false;
+    return leaf_.inside.is_subset(reader_.value(found->second, leaf_.points).eq_set(leaf_.indices[guard]));
+  }
+  bool same_read(std::size_t run, std::size_t guard) const {
+    const auto found = bound_.binding().reads.find(run);
+    const PointAccess& access = leaf_.reads[guard];
+    const ArrayUse& array = bound_.execution.array_of(access);
+    if (found == bound_.binding().reads.end() || array.promoted != nullptr || array.name != bound_.array(run)) return false;
+    if (!leaf_.inside.is_subset(access.element.domain())) return false;
+    for (std::size_t d = 0; d < access.corner.size(); ++d)
+      if (!leaf_.inside.is_subset(reader_.value(found->second[d], leaf_.points).eq_set(access.corner[d]))) return false;
+    return true;
+  }
+
+  const Bound& bound_;
+  const Leaf& leaf_;
+  AstExprReader reader_;
+};
+
+/// { L[v, b] -> S[i] : i_iterator = v_depth }
+bool is_iterator(const Leaf& leaf, std::size_t depth, std::size_t iterator) {
+  const isl::map runs = leaf.instance.intersect_domain(leaf.inside);
+  isl_map* equal = isl_map_universe(runs.space().release());
+  equal = isl_map_equate(equal, isl_dim_in, static_cast<int>(depth), isl_dim_out, static_cast<int>(iterator));
+  return runs.is_subset(isl::manage(equal));
+}
+
+bool guards_leaf(const Bound& bound, const Leaf& leaf) {
+  if (leaf.program == nullptr || !leaf.box.empty()) return false;
+  const SameValue same(bound, leaf);
+  return std::any_of(leaf.program->guards.begin(), leaf.program->guards.end(), [&](const Guard& guard) {
+    return is_iterator(leaf, bound.loop.depth, guard.iterator) && same.equal(bound.value(), guard.value);
+  });
+}
+
+Refutation refuted(const Bound& bound, const std::string& reason) {
+  return Refutation{"loop " + bound.loop.node->variable + " runs one value, but " + reason, "loop " + bound.loop.node->variable, bound.source.where};
+}
+
+Outcome check_names(const Bound& bound) {
+  std::set<std::string> names, known(bound.execution.program->parameters().begin(), bound.execution.program->parameters().end());
+  for (const std::size_t outer : bound.loop.enclosing) known.insert(bound.execution.loops[outer].node->variable);
+  for (const auto& [access, subscripts] : bound.binding().reads)
+    for (const AstExprPtr& subscript : subscripts) collect_names(subscript, names);
+  for (const auto& [index, value] : bound.binding().indices) collect_names(value, names);
+  for (const std::string& name : names)
+    if (known.count(name) == 0) return refuted(bound, "the value depends on " + name + ", which is not known where it starts");
+  return {};
+}
+
+Outcome check_unchanged(const Bound& bound) {
+  for (const std::size_t l : bound.loop.leaves) {
+    const Leaf& leaf = bound.execution.leaves[l];
+    for (const auto& [access, subscripts] : bound.binding().reads)
+      if (bound.execution.array_of(leaf.write).name == bound.array(access))
+        return refuted(bound, leaf.label + " below it writes " + bound.array(access) + ", which the value is read from");
+  }
+  return {};
+}
+
+/// The value is read wherever the loop is reached, whether or not a leaf below it runs.
+Outcome check_reads_inside(const Bound& bound) {
+  std::vector<std::string> loops;
+  for (const std::size_t outer : bound.loop.enclosing) loops.push_back(bound.execution.loops[outer].node->variable);
+  const isl::set& reached = bound.loop.reached;
+  const AstExprReader reader(reached.space(), positions_of(loops));
+  for (const auto& [access, subscripts] : bound.binding().reads) {
+    if (!bound.execution.program->has_tensor(bound.array(access))) return refuted(bound, "its value is read from a promoted array");
+    const Tensor& tensor = bound.execution.program->tensor(bound.array(access));
+    if (subscripts.size() != tensor.shape.size()) return refuted(bound, "its value is read with another number of subscripts");
+    for (std::size_t d = 0; d < subscripts.size(); ++d) {
+      const isl::pw_aff value = reader.value(subscripts[d], reached);
+      const isl::pw_aff extent = isl::manage(isl_pw_aff_insert_domain(tensor.shape[d].copy(), reached.space().release()));
+      const isl::set outside = reached.subtract(value.ge_set(reader.constant(0)).intersect(value.lt_set(extent)));
+      if (!outside.is_empty())
+        return Refutation{"the value of loop " + bound.loop.node->variable + " is read outside " + tensor.name,
+                          sample(bound.execution, outside).text(), bound.source.where};
+    }
+  }
+  return {};
+}
+
+Outcome check_bound(const Execution& execution, const LoopUse& loop) {
+  const AstBinding& binding = *loop.node->binding;
+  const Ast& ast = (*execution.kernels)[loop.kernel];
+  const auto leaf = ast.statements.find(binding.leaf);
+  if (leaf == ast.statements.end() || !execution.program->has_statement(leaf->second.statement))
+    return Refutation{"loop " + loop.node->variable + " is bound by an unknown statement " + binding.leaf, binding.leaf, {}};
+  const Statement& source = execution.program->statement(leaf->second.statement);
+  if (binding.guard >= source.guards.size()) return Refutation{source.name + " has no guard of this number", binding.leaf, source.where};
+  const Bound bound{execution, loop, leaf->second, source};
+  if (loop.node->step != 1) return refuted(bound, "its step is not 1");
+  if (Outcome outcome = check_names(bound)) return outcome;
+  if (Outcome outcome = check_unchanged(bound)) return outcome;
+  if (Outcome outcome = check_reads_inside(bound)) return outcome;
+  for (const std::size_t l : loop.leaves)
+    if (!guards_leaf(bound, execution.leaves[l])) return refuted(bound, execution.leaves[l].label + " is not guarded by it");
+  return {};
+}
+
+}  // namespace
+
+void check_bindings(Checker& checker) {
+  for (const LoopUse& loop : checker.execution.loops) {
+    if (!loop.node->binding) continue;
+    checker.report.prove(obligation("coverage", "values left out by loop " + loop.node->variable + " in kernel " +
+                                                    checker.execution.kernel_name(loop.kernel),
+                                    {}, kernel_entry(loop.kernel, "digits[" + loop.node->digit + "]")),
+                         [&] { return check_bound(checker.execution, loop); });
+  }
+}
+
+}  // namespace tileopt::proof

@@ -1,0 +1,157 @@
+// Loops over an index from memory run one value; bindings broken on purpose are refuted.
+#include <gtest/gtest.h>
+
+#include "cost_models/machines.h"
+#include "driver/request.h"
+#include "frontends/tile_text/tile_text.h"
+#include "verify/verify.h"
+
+namespace tileopt {
+namespace {
+
+const char* const histogram =
+    "def f(key: i32[N], other: i32[N], H: inout[i32[B]]):\n"
+    "    assume(0 <= key[:] < B and 0 <= other[:] < B)\n"
+    "    for i in range(N):\n"
+    "        H[key[i]] += other[i]\n";
+
+class Bindings : public ::testing::Test {
+ protected:
+  /// Compiles with the default Plan for the given pins.
+  Module compile(const std::string& text, const std::string& pins = "") {
+    program_ = std::make_shared<const Program>(parse_tile_file(context_.get(), text, "test.tile").programs.at(0));
+    Request request;
+    machine_ = find_machine("x86-64-v3");
+    request.machine = machine_;
+    request.resolve.threads = 1;
+    if (!pins.empty()) request.pins = parse_pins(pins, "pins");
+    Trace trace;
+    Candidate<Outcome> outcome = resolve_and_compile(program_, request, trace);
+    if (const auto* refused = std::get_if<Infeasible>(&outcome)) {
+      ADD_FAILURE() << to_string(*refused);
+      return {};
+    }
+    return std::move(std::get<Outcome>(outcome).module);
+  }
+  /// The first refuted obligation where the Ast's bound loop is changed.
+  Obligation refuted(const Module& module, const std::function<void(AstFor&)>& change) {
+    std::vector<Ast> asts = module.asts;
+    bool changed = false;
+    for (Ast& ast : asts) ast.root = rewrite(ast.root, change, changed);
+    EXPECT_TRUE(changed) << "no bound loop";
+    const Certificate certificate = verify(*program_, asts, {}, machine_, "test");
+    for (const Obligation& o : certificate.obligations)
+      if (o.verdict == Verdict::refuted) return o;
+    ADD_FAILURE() << "nothing is refuted";
+    return {};
+  }
+  static AstNodePtr rewrite(const AstNodePtr& node, const std::function<void(AstFor&)>& change, bool& changed) {
+    if (node == nullptr) return node;
+    if (const auto* loop = std::get_if<AstFor>(&node->node)) {
+      AstFor copy = *loop;
+      if (copy.binding && !changed) {
+        changed = true;
+        change(copy);
+      }
+      copy.body = rewrite(copy.body, change, changed);
+      return make_node(std::move(copy));
+    }
+    if (const auto* block = std::get_if<AstBlock>(&node->node)) {
+      AstBlock copy;
+      for (const AstNodePtr& child : block->children) copy.children.push_back(rewrite(child, change, changed));
+      return make_node(std::move(copy));
+    }
+    if (const auto* branch = std::get_if<AstIf>(&node->node))
+      return make_node(AstIf{branch->condition, rewrite(branch->then_body, change, changed), rewrite(branch->else_body, change, changed)});
+    if (const auto* allocate = std::get_if<AstAllocate>(&node->node))
+      return make_node(AstAllocate{allocate->arrays, rewrite(allocate->body, change, changed)});
+    return node;
+  }
+
+  poly::Context context_;
+  std::shared_ptr<const Program> program_;
+  Machine machine_;
+};
+
+std::size_t count_of(const std::string& text, const std::string& part) {
+  std::size_t count = 0;
+  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;
+  return count;
+}
+
+TEST_F(Bindings, AHistogramHasOneLoop) {
+  const Module module = compile(histogram);
+  EXPECT_TRUE(module.certificate.proved());
+  EXPECT_NE(module.text.source.find("const int64_t key_at = "), std::string::npos) << module.text.source;
+  const std::string kernel = module.text.source.substr(module.text.source.find("tileopt_kernel_0"));
+  EXPECT_EQ(count_of(kernel.substr(0, kernel.find("\n}\n")), "for ("), 1u) << kernel;
+}
+
+TEST_F(Bindings, RowsOfASparseMatrixAreBoundOnceForTheRow) {
+  const Module module = compile(
+      "def f(start: i32[R + 1], column: i32[Z], value: f32[Z], x: f32[N], y: out[f32[R]]):\n"
+      "    assume(0 <= start[:] <= Z and 0 <= column[:] < N)\n"
+      "    for r in range(R):\n"
+      "        y[r] = sum(value[k] * x[column[k]] for k in range(start[r], start[r + 1]))\n");
+  EXPECT_TRUE(module.certificate.proved());
+  for (const char* name : {"start_at", "start_at_2", "column_at"})
+    EXPECT_NE(module.text.source.find(std::string("const int64_t ") + name + " = "), std::string::npos) << name << "\n" << module.text.source;
+}
+
+TEST_F(Bindings, TheWrongElementIsRefuted) {
+  const Module module = compile(histogram);
+  const Obligation o = refuted(module, [](AstFor& loop) { loop.binding->reads.begin()->second[0] = parse_ast_expr("N - 1 - i", ""); });
+  EXPECT_EQ(o.name, "coverage");
+  EXPECT_NE(o.reason.find("is not guarded by it"), std::string::npos) << o.reason;
+}
+
+TEST_F(Bindings, AnElementOutsideItsTensorIsRefuted) {
+  const Module module = compile(histogram);
+  const Obligation o = refuted(module, [](AstFor& loop) { loop.binding->reads.begin()->second[0] = parse_ast_expr("i + 1", ""); });
+  EXPECT_EQ(o.name, "coverage");
+  EXPECT_NE(o.reason.find("outside key"), std::string::npos) << o.reason;
+}
+
+TEST_F(Bindings, AValueThatDependsOnItsOwnLoopIsRefuted) {
+  const Module module = compile(histogram);
+  const Obligation o = refuted(module, [](AstFor& loop) { loop.binding->reads.begin()->second[0] = ast_name(loop.variable); });
+  EXPECT_NE(o.reason.find("not known where it starts"), std::string::npos) << o.reason;
+}
+
+TEST_F(Bindings, AStepBesideOneIsRefuted) {
+  const Module module = compile(histogram);
+  EXPECT_EQ(refuted(module, [](AstFor& loop) { loop.step = 2; }).name, "coverage");
+}
+
+TEST_F(Bindings, AMovedInstanceIsRefuted) {
+  const Module module = compile(histogram);
+  std::vector<Ast> asts = module.asts;
+  bool changed = false;
+  // The loop starts one later: the first key would never be counted.
+  const Obligation o = refuted(module, [](AstFor& loop) { loop.lower = ast_integer(1); });
+  EXPECT_EQ(o.name, "coverage") << changed;
+}
+
+TEST_F(Bindings, AForgottenTestIsRefuted) {
+  const Module module = compile(
+      "def f(A: f32[N], B: inout[f32[N]]):\n"
+      "    for i in range(N):\n"
+      "        if A[i] > 0:\n"
+      "            B[i] = A[i]\n");
+  std::vector<PrintFacts> facts = module.text.facts;
+  EXPECT_EQ(facts.at(0).leaves.at(0).tested, (std::vector<std::string>{"predicate"}));
+  EXPECT_TRUE(verify(*program_, module.asts, facts, machine_, "test").proved());
+  facts[0].leaves[0].tested.clear();
+  const Certificate certificate = verify(*program_, module.asts, facts, machine_, "test");
+  EXPECT_FALSE(certificate.proved());
+}
+
+TEST_F(Bindings, WithoutItsLoopInPlaceAGuardIsTested) {
+  const Module module = compile(histogram, "order(\"key_at\", \"i\")");
+  EXPECT_TRUE(module.certificate.proved());
+  EXPECT_NE(module.text.source.find("if ("), std::string::npos);
+  EXPECT_EQ(module.text.facts.at(0).leaves.at(0).tested, (std::vector<std::string>{"guard 0"}));
+}
+
+}  // namespace
+}  // namespace tileopt
