@@ -80,6 +80,10 @@ struct Generator {
   ExpressionPtr element;
   std::vector<Clause> clauses;
 };
+/// `(a, b, ...)`: at least two values
+struct Tuple {
+  std::vector<ExpressionPtr> elements;
+};
 struct Unary {
   UnaryOp op;
   ExpressionPtr operand;
@@ -109,7 +113,7 @@ struct Expression {
   Position where;  ///< first character
   int height = 1;
   std::variant<IntegerLiteral, RealLiteral, BoolLiteral, NoneLiteral, StringLiteral, Name, Attribute, Slice, Subscript, Call,
-               Generator, Unary, Binary, Comparison, Conditional>
+               Generator, Tuple, Unary, Binary, Comparison, Conditional>
       node;
 };
 
@@ -150,11 +154,15 @@ struct Declare {
 struct Evaluate {
   ExpressionPtr expression;
 };
+/// The value of a function that has a return type: its last statement.
+struct Return {
+  ExpressionPtr value;
+};
 struct Pass {};
 
 struct Statement {
   Position where;
-  std::variant<For, If, Assign, Declare, Evaluate, Pass> node;
+  std::variant<For, If, Assign, Declare, Evaluate, Return, Pass> node;
 };
 
 struct Parameter {
@@ -171,6 +179,7 @@ struct Function {
   std::string name;
   Position where;  ///< of the name
   std::vector<Parameter> parameters;
+  ExpressionPtr returns;  ///< null for programs and schedules
   Block body;           ///< at least one statement
   bool broken = false;  ///< a syntax error was reported inside; the rest is incomplete
 };
