@@ -47,6 +47,7 @@ struct FlatStatement {
   std::vector<FlatAccess> reads;
   std::vector<FlatFunction> indices;
   ScalarCode code;
+  std::optional<ScalarCode> merge;  ///< of a monoid
   struct FlatGuard {
     std::size_t iterator;
     ScalarCode value;
@@ -54,6 +55,14 @@ struct FlatStatement {
   };
   std::vector<FlatGuard> guards;
   std::optional<ScalarCode> predicate;
+};
+
+/// The two states that a monoid merges.
+class MonoidOperands : public OperandSource {
+ public:
+  std::vector<TracedValue> left, right;
+  TracedValue read(std::size_t access, std::size_t component, bool) override { return (access == 0 ? left : right)[component]; }
+  std::int64_t index_value(std::size_t, bool) override { return 0; }
 };
 
 std::vector<WalkStatement> walk_statements(const Program& program, const Sizes& sizes) {
@@ -124,7 +133,8 @@ class Run : public TreeVisitor, private OperandSource {
     const isl::set& domain = walk_.statement(number).domain;
     const std::vector<Interval> box = bounding_box(domain);
     FlatStatement flat{&s, s.iterators.size(), FlatAccess(s.write, *arrays_.at(s.write.tensor), domain, box, sizes), {}, {},
-                       ScalarCode(s.body, model_, s.combine == Combine::sum), {}, std::nullopt};
+                       ScalarCode(s.body, model_, s.combine == Combine::sum), {}, {}, std::nullopt};
+    if (s.combine == Combine::monoid) flat.merge.emplace(program_.monoid(s.monoid).combine, model_, false);
     for (const Guard& guard : s.guards) flat.guards.push_back({guard.iterator, ScalarCode(guard.value, model_, false)});
     if (s.predicate) flat.predicate.emplace(s.predicate, model_, false);
     TILEOPT_CHECK(s.body->type == program_.tensor(s.write.tensor).type, "the body of " + s.name + " has another type than its tensor");
@@ -149,19 +159,20 @@ class Run : public TreeVisitor, private OperandSource {
     bool certain = true, effective = true;
     for (const FlatStatement::FlatGuard& guard : s.guards) certain = certain && guard.certain;
     if (s.predicate) {
-      const TracedValue holds = s.predicate->evaluate(*this);
+      const TracedValue holds = *s.predicate->evaluate(*this);
       effective = holds.integer != 0;
       certain = certain && holds.bound == 0;
       if (!effective && certain) return;
     }
-    TracedValue value = s.code.evaluate(*this);
+    const TracedValue* value = s.code.evaluate(*this);
     const std::optional<std::int64_t> offset = s.write.offset(values_, s.iterators);
     if (!offset) fail_undefined(s.write.source());
     TracedArray& target = s.write.array();
     if (!certain) value = uncertain(s, *offset, value, effective);
-    if (s.source->combine == Combine::assign) return target.assign(*offset, value);
+    if (s.source->combine == Combine::assign) return assign_components(target, *offset, value);
     if (!target.initialised(*offset)) [[unlikely]] fail_uninitialised(s.write.source(), *offset);
-    target.combine(*offset, s.source->combine, value, model_, any_order_);
+    if (s.merge) return merge(s, *offset, value);
+    target.combine(*offset, s.source->combine, *value, model_, any_order_);
   }
 
   std::int64_t guarded_value(std::size_t statement, std::size_t iterator) override {
@@ -170,7 +181,7 @@ class Run : public TreeVisitor, private OperandSource {
     values_ = walk_.point(statement);
     for (FlatStatement::FlatGuard& guard : s.guards) {
       if (guard.iterator != iterator) continue;
-      const TracedValue value = guard.value.evaluate(*this);
+      const TracedValue value = *guard.value.evaluate(*this);
       guard.certain = value.bound == 0;
       return value.integer;
     }
@@ -179,31 +190,47 @@ class Run : public TreeVisitor, private OperandSource {
   }
 
   /// Rounding decides whether the statement has an effect: the value covers both outcomes.
-  TracedValue uncertain(const FlatStatement& s, std::int64_t offset, const TracedValue& value, bool effective) const {
-    const ElementType type = s.code.type();
+  const TracedValue* uncertain(const FlatStatement& s, std::int64_t offset, const TracedValue* value, bool effective) {
     const TracedArray& target = s.write.array();
-    const bool assigns = s.source->combine == Combine::assign;
-    if (assigns && !target.initialised(offset)) {
-      TracedValue either = value;
-      either.bound = TracedValue::unknown(type).bound;
-      return either;
+    either_.assign(value, value + target.components());
+    for (std::size_t c = 0; c < target.components(); ++c) {
+      const TracedArray& component = target.component(c);
+      const ElementType type = component.type();
+      const bool assigns = s.source->combine == Combine::assign;
+      if (s.source->combine == Combine::monoid || (assigns && !component.initialised(offset))) {
+        either_[c].bound = TracedValue::unknown(type).bound;
+        continue;
+      }
+      const TracedValue without = assigns ? component.load(offset) : neutral_value(s.source->combine, type);
+      either_[c] = effective ? traced_merge(value[c], without, type) : traced_merge(without, value[c], type);
     }
-    const TracedValue without = assigns ? target.load(offset) : neutral_value(s.source->combine, type);
-    return effective ? traced_merge(value, without, type) : traced_merge(without, value, type);
+    return either_.data();
   }
 
-  TracedValue read(std::size_t access, bool speculative) override {
+  static void assign_components(TracedArray& target, std::int64_t offset, const TracedValue* value) {
+    for (std::size_t c = 0; c < target.components(); ++c) target.component(c).assign(offset, value[c]);
+  }
+
+  void merge(FlatStatement& s, std::int64_t offset, const TracedValue* value) {
+    TracedArray& target = s.write.array();
+    operands_.left.clear();
+    for (std::size_t c = 0; c < target.components(); ++c) operands_.left.push_back(target.component(c).load(offset));
+    operands_.right.assign(value, value + target.components());
+    assign_components(target, offset, s.merge->evaluate(operands_));
+  }
+
+  TracedValue read(std::size_t access, std::size_t component, bool speculative) override {
     const FlatAccess& read = current_->reads[access];
     const std::optional<std::int64_t> offset = read.offset(values_, current_->iterators);
     if (!offset) {
       if (!speculative) fail_undefined(read.source());
-      return TracedValue::unknown(read.array().type());
+      return TracedValue::unknown(read.array().component(component).type());
     }
     if (!read.array().initialised(*offset)) [[unlikely]] {
       if (!speculative) fail_uninitialised(read.source(), *offset);
-      return TracedValue::unknown(read.array().type());
+      return TracedValue::unknown(read.array().component(component).type());
     }
-    return read.array().load(*offset);
+    return read.array().component(component).load(*offset);
   }
 
   std::int64_t index_value(std::size_t index, bool speculative) override {
@@ -242,6 +269,7 @@ class Run : public TreeVisitor, private OperandSource {
   std::int64_t instances_ = 0;
   std::map<std::string, std::unique_ptr<TracedArray>> arrays_;
   std::vector<FlatStatement> statements_;
+  MonoidOperands operands_;
   FlatStatement* current_ = nullptr;
   std::int64_t* values_ = nullptr;
 };

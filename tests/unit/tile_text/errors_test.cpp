@@ -53,17 +53,6 @@ TEST(ErrorCases, UninitialisedAtTheRead) {
   EXPECT_NE(errors[0].witness.find("i = 0"), std::string::npos);
 }
 
-TEST(ErrorCases, ConstructsNotSupportedYetAreNamed) {
-  for (const char* name : {"argmax_ties"}) {
-    const std::vector<Diagnostic> errors = errors_of_case(name);
-    ASSERT_FALSE(errors.empty()) << name;
-    for (const Diagnostic& error : errors) {
-      EXPECT_EQ(error.code, ErrorCode::unsupported) << to_string(error);
-      EXPECT_FALSE(error.hint.empty());
-    }
-  }
-}
-
 // Witnesses are claims: the sizes and iterations that they name must break the rule.
 TEST(ErrorWitnesses, NameSizesAndIterators) {
   const std::string text =
