@@ -35,6 +35,8 @@ TracedValue neutral_value(Combine combine, ElementType type) {
     case Combine::prod: return TracedValue::exact_integer(1);
     case Combine::min: return TracedValue::exact_integer(saturate_to_integer(integer_as_double(most, ElementType::i64), type));
     case Combine::max: return TracedValue::exact_integer(saturate_to_integer(integer_as_double(least, ElementType::i64), type));
+    case Combine::all: return TracedValue::exact_integer(1);
+    case Combine::bit_and: return TracedValue::exact_integer(wrap_integer(-1, type));
     default: return TracedValue::exact_integer(0);
   }
 }
@@ -55,14 +57,6 @@ struct FlatStatement {
   };
   std::vector<FlatGuard> guards;
   std::optional<ScalarCode> predicate;
-};
-
-/// The two states that a monoid merges.
-class MonoidOperands : public OperandSource {
- public:
-  std::vector<TracedValue> left, right;
-  TracedValue read(std::size_t access, std::size_t component, bool) override { return (access == 0 ? left : right)[component]; }
-  std::int64_t index_value(std::size_t, bool) override { return 0; }
 };
 
 std::vector<WalkStatement> walk_statements(const Program& program, const Sizes& sizes) {
@@ -191,7 +185,7 @@ class Run : public TreeVisitor, private OperandSource {
 
   /// Rounding decides whether the statement has an effect: the value covers both outcomes.
   const TracedValue* uncertain(const FlatStatement& s, std::int64_t offset, const TracedValue* value, bool effective) {
-    const TracedArray& target = s.write.array();
+    TracedArray& target = s.write.array();
     either_.assign(value, value + target.components());
     for (std::size_t c = 0; c < target.components(); ++c) {
       const TracedArray& component = target.component(c);
@@ -269,7 +263,8 @@ class Run : public TreeVisitor, private OperandSource {
   std::int64_t instances_ = 0;
   std::map<std::string, std::unique_ptr<TracedArray>> arrays_;
   std::vector<FlatStatement> statements_;
-  MonoidOperands operands_;
+  StateOperands operands_;
+  std::vector<TracedValue> either_;  ///< components of a value that covers two outcomes
   FlatStatement* current_ = nullptr;
   std::int64_t* values_ = nullptr;
 };

@@ -201,7 +201,8 @@ class PinApplier {
       if (digit) wanted.push_back(*digit);
     }
     if (in_tree_order(wanted) == wanted) return std::nullopt;
-    return refuse(*pin.pin, "tree", "another order(...) asks for the opposite: the loops came out as " + join(in_tree_order(wanted), ", "));
+    return refuse(*pin.pin, "tree", "another order(...) asks for the opposite: the loops came out as " + join(in_tree_order(wanted), ", "),
+                  "keep one of the two");
   }
 
   std::vector<std::string> in_tree_order(const std::vector<std::string>& digits) const {

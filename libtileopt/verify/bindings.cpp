@@ -60,12 +60,15 @@ class SameValue {
     if (const auto* n = std::get_if<Select>(&expr->node)) return {n->condition, n->then_value, n->else_value};
     if (const auto* n = std::get_if<Cast>(&expr->node)) return {n->operand};
     if (const auto* n = std::get_if<Call>(&expr->node)) return n->arguments;
+    if (const auto* n = std::get_if<MakeTuple>(&expr->node)) return n->components;
+    if (const auto* n = std::get_if<Component>(&expr->node)) return {n->operand};
     return {};
   }
   static int head(const ExprPtr& expr) {
     if (const auto* n = std::get_if<Unary>(&expr->node)) return static_cast<int>(n->op);
     if (const auto* n = std::get_if<Binary>(&expr->node)) return static_cast<int>(n->op);
     if (const auto* n = std::get_if<Call>(&expr->node)) return static_cast<int>(n->function);
+    if (const auto* n = std::get_if<Component>(&expr->node)) return static_cast<int>(n->index);
     return 0;
   }
   bool same_index(std::size_t run, std::size_t guard) const {
