@@ -1,5 +1,7 @@
 #include "frontends/cli/guard.h"
 
+#include "support/entry_location.h"
+
 namespace tileopt::cli {
 
 namespace {
@@ -37,7 +39,8 @@ ItemResult failure(int exit_code, const std::string& summary, const std::string&
   return result;
 }
 
-ItemResult user_error(const Errors& errors, const SourceTexts& texts) {
+ItemResult user_error(const Errors& unlocated, const SourceTexts& texts) {
+  const Errors errors = locate_entries(unlocated, texts);
   const std::size_t count = errors.diagnostics().size();
   ItemResult result = failure(exit_user_error, count == 1 ? errors.diagnostics().front().message : std::to_string(count) + " errors",
                               render_errors(errors, texts) + "\n");

@@ -66,17 +66,17 @@ std::string headline(const SourceLocation& where, const std::string& message, co
 
 }  // namespace
 
+std::string SourceTexts::text(const std::string& file) const {
+  if (const auto known = texts_.find(file); known != texts_.end()) return known->second;
+  if (!reads_) return "";
+  std::ifstream in(file, std::ios::binary);
+  std::ostringstream whole;
+  if (in) whole << in.rdbuf();
+  return whole.str();
+}
+
 std::string SourceTexts::line(const std::string& file, int number) const {
-  std::string text;
-  if (const auto known = texts_.find(file); known != texts_.end()) {
-    text = known->second;
-  } else if (reads_) {
-    std::ifstream in(file, std::ios::binary);
-    std::ostringstream whole;
-    if (in) whole << in.rdbuf();
-    text = whole.str();
-  }
-  std::istringstream in(without_mark(text));
+  std::istringstream in(without_mark(text(file)));
   std::string line;
   for (int i = 0; i < number; ++i)
     if (!std::getline(in, line)) return "";

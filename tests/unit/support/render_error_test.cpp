@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <random>
 #include <set>
 
 #include "support/display_text.h"
@@ -115,6 +117,21 @@ TEST(RenderError, TextsThatAreNotKnownAreNotReadUnlessAllowed) {
   EXPECT_EQ(render_excerpt(where, texts), "");
   texts.read_missing_files(true);
   EXPECT_NE(render_excerpt(where, texts), "");
+}
+
+TEST(RenderError, AnyTextAndPlaceGiveTwoLines) {
+  std::mt19937 random(9);
+  for (int round = 0; round < 5000; ++round) {
+    std::string line;
+    for (unsigned n = random() % 200; n > 0; --n) line += static_cast<char>(random() % 3 == 0 ? random() % 256 : 'a' + random() % 26);
+    std::replace(line.begin(), line.end(), '\n', ' ');
+    const int column = static_cast<int>(random() % 250), end = static_cast<int>(random() % 250);
+    const std::string text = excerpt(line, {"", 1, column, random() % 4 == 0 ? 2 : 1, end});
+    if (text.empty()) continue;
+    EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 2);
+    EXPECT_LE(display_width(text.substr(0, text.find('\n'))), 120);
+    for (const char c : text) EXPECT_TRUE(c == '\n' || static_cast<unsigned char>(c) >= 0x20);
+  }
 }
 
 TEST(ErrorCodes, HaveDistinctNames) {
