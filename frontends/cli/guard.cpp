@@ -58,6 +58,12 @@ ItemResult refusal(const Infeasible& infeasible, const SourceTexts& texts) {
   return result;
 }
 
+ItemResult wrong_result(const std::string& file, const std::string& program, const std::string& what) {
+  const std::string hint = "the kernel was proved, so this is a bug in tileopt or in the C compiler: please report it";
+  return failure(exit_not_proved, what,
+                 render_message({file, 0, 0}, "program `" + program + "`: check failed " + what, "not-proved", "", hint, SourceTexts()) + "\n");
+}
+
 ItemResult internal_error(const std::string& message, const std::string& report) {
   std::string text = "internal error: " + message + " [internal]\n  This is a bug in tileopt, not in your program.\n";
   text += report.empty() ? "  hint: report it with the input and the command line (no report could be written)\n"
