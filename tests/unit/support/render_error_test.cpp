@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <random>
 #include <set>
 
@@ -86,6 +87,20 @@ TEST(RenderError, LongLinesAreClippedAroundThePiece) {
     EXPECT_EQ(shown.starts_with("..."), column > 90) << shown;
     EXPECT_EQ(shown.ends_with("..."), column < 500) << shown;
   }
+}
+
+TEST(RenderError, FilesOfOneLineAreShownQuickly) {
+  const std::string line = std::string(2000000, 'a') + "PIECE" + std::string(2000000, 'b');
+  SourceTexts texts;
+  texts.add("f.tile", line);
+  const auto start = std::chrono::steady_clock::now();
+  for (int i = 0; i < 100; ++i) {
+    const std::string text = render_excerpt({"f.tile", 1, 2000001, 1, 2000006}, texts);
+    ASSERT_NE(text.find("aPIECEb"), std::string::npos) << text;
+    ASSERT_LT(text.size(), 300u);
+    EXPECT_EQ(text.find("PIECE") - 6, text.find('^') - text.find('\n') - 7);
+  }
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(20));
 }
 
 TEST(RenderError, APieceLongerThanTheExcerptIsCut) {

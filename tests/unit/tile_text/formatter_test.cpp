@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <random>
 
@@ -128,6 +129,23 @@ TEST(Formatter, EveryTileFileKeepsTheLaws) {
   EXPECT_GE(count, 26);
 }
 
+// tests/errors holds what is wrong in every way: what of it parses keeps the laws, too.
+TEST(Formatter, FilesWithErrorsAreRefusedOrKeepTheLaws) {
+  int kept = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(TILEOPT_SOURCE_DIR + std::string("/tests/errors"))) {
+    if (entry.path().extension() != ".tile") continue;
+    const std::string text = read_file(entry.path().string());
+    try {
+      format(text);
+    } catch (const Errors&) {
+      continue;
+    }
+    ++kept;
+    expect_laws(text);
+  }
+  EXPECT_GE(kept, 20);
+}
+
 TEST(Formatter, KernelsAreFormatted) {
   for (const auto& entry : std::filesystem::directory_iterator(TILEOPT_SOURCE_DIR + std::string("/benchmarks/kernels"))) {
     if (entry.path().extension() != ".tile") continue;
@@ -200,6 +218,15 @@ TEST(Formatter, RandomTreesKeepTheLawsHoweverTheyAreLaidOut) {
     if (HasFailure()) return;
   }
   EXPECT_GE(disturbed, 150);
+}
+
+TEST(Formatter, ALineOfManyBracketsTakesNoSquareOfItsLength) {
+  std::string text = "def f(B: out[f32[N]]):\n    B[0] = max(";
+  for (int i = 0; i < 40000; ++i) text += "(a[i]),";
+  text += "1)\n";
+  const auto start = std::chrono::steady_clock::now();
+  EXPECT_EQ(format(text).size(), text.size() + 40000u);
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(60));
 }
 
 // Every text that parses keeps the laws, however odd; every other one is refused.
