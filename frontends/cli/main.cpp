@@ -3,6 +3,7 @@
 #include <exception>
 #include <iostream>
 
+#include "frontends/cli/colour.h"
 #include "frontends/cli/commands.h"
 #include "frontends/cli/crash_report.h"
 #include "frontends/cli/guard.h"
@@ -41,7 +42,7 @@ int run_guarded(int argc, const char* const* argv) {
     done.exit_code = parsed.options ? run_command(*parsed.options) : parsed.exit_code;
     return done;
   });
-  std::cerr << result.messages;
+  std::cerr << (colours_wanted() ? coloured(result.messages) : result.messages);
   return result.exit_code;
 }
 
