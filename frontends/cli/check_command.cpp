@@ -1,6 +1,7 @@
 #include "driver/check_kernel.h"
 #include "driver/check_stages.h"
 #include "frontends/cli/commands.h"
+#include "frontends/cli/guard.h"
 #include "frontends/cli/items.h"
 #include "frontends/cli/scratch.h"
 
@@ -34,13 +35,10 @@ ItemResult check_one(const Item& item, std::uint64_t seed) {
   result.details["runs"] = report.runs;
   result.details["sizes"] = Document::array();
   for (const Sizes& sizes : report.sizes) result.details["sizes"].push_back(sizes);
-  if (!report.failure.empty()) {
-    result.exit_code = exit_not_proved;
-    result.summary = report.failure;
-    result.messages = item.program->name() + ": check failed " + report.failure + "\n";
-    result.details["message"] = report.failure;
-  }
-  return result;
+  if (report.failure.empty()) return result;
+  ItemResult wrong = wrong_result(item.file, item.program->name(), report.failure);
+  for (const auto& [key, value] : result.details.items()) wrong.details[key] = value;
+  return wrong;
 }
 
 /// The stages alone: no compiler is needed, and a plan whose kernel cannot be proved is the very thing to look at.
@@ -60,7 +58,7 @@ ItemResult check_stages_of(const Item& item, std::uint64_t seed) {
   result.details = report.write();
   result.messages = report.growth_text();
   for (const AccumulatorWarning& warning : report.warnings)
-    result.messages += to_string(warning.where) + ": warning: " + warning.text() + "\n";
+    result.messages += to_string(warning.where) + ": warning: " + warning.text() + "\n" + render_excerpt(warning.where, item.texts);
   if (report.deviation) {
     result.exit_code = exit_not_proved;
     result.messages = item.program->name() + ": " + report.text() + "\n";

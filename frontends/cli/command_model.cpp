@@ -19,7 +19,8 @@ OptionModel model_of(const CommandLine& line, const CLI::Option& option) {
   for (const std::string& name : option.get_snames()) model.names.push_back("-" + name);
   for (const std::string& name : option.get_lnames()) model.names.push_back("--" + name);
   const bool takes_value = option.get_items_expected_max() > 0 && option.get_type_size() > 0;
-  if (takes_value) model.value = option.get_type_name();
+  // A check adds its own words, "INT:INT in [1 - 4096]".
+  if (takes_value) model.value = option.get_type_name().substr(0, option.get_type_name().find(':'));
   model.description = option.get_description();
   model.default_value = option.get_default_str();
   model.choices = line.choices(model.value, model.names.back());

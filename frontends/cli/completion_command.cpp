@@ -110,7 +110,8 @@ std::string zsh_script(const CommandModel& general, const std::vector<CommandMod
   text << "#compdef " << tool << "\n"
        << "# zsh completion; put it into a folder of $fpath as _" << tool << "\n"
        << "_tileopt_schedule() {\n"
-       << "  local line state\n"
+       << "  local context state state_descr line\n"
+       << "  typeset -A opt_args\n"
        << "  _arguments -C \\\n";
   for (const OptionModel& option : general.options) text << "    " << zsh_spec(option) << " \\\n";
   text << "    '1:command:->command' '*::argument:->argument'\n"

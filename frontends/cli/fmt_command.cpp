@@ -1,6 +1,7 @@
 #include <iostream>
 #include <iterator>
 
+#include "frontends/cli/colour.h"
 #include "frontends/cli/commands.h"
 #include "frontends/cli/inputs.h"
 #include "frontends/tile_text/formatter.h"
@@ -10,6 +11,11 @@
 namespace tileopt::cli {
 
 namespace {
+
+void print_errors(const Errors& errors, const SourceTexts& texts) {
+  const std::string messages = render_errors(errors, texts) + "\n";
+  std::cerr << (colours_wanted() ? coloured(messages) : messages);
+}
 
 /// Standard input to standard output; with --check nothing is printed but the verdict.
 int format_stream(bool check) {
@@ -23,7 +29,7 @@ int format_stream(bool check) {
   } catch (const Errors& errors) {
     SourceTexts texts;
     texts.add(name, text);
-    std::cerr << render_errors(errors, texts) << "\n";
+    print_errors(errors, texts);
     return exit_user_error;
   }
 }
@@ -40,7 +46,7 @@ Outcome format_file(const std::string& path, bool check) {
     if (!check) write_file(path, formatted);
     return Outcome::changed;
   } catch (const Errors& errors) {
-    std::cerr << render_errors(errors, texts) << "\n";
+    print_errors(errors, texts);
     return Outcome::broken;
   }
 }

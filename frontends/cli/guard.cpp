@@ -1,5 +1,7 @@
 #include "frontends/cli/guard.h"
 
+#include "support/entry_location.h"
+
 namespace tileopt::cli {
 
 namespace {
@@ -37,7 +39,8 @@ ItemResult failure(int exit_code, const std::string& summary, const std::string&
   return result;
 }
 
-ItemResult user_error(const Errors& errors, const SourceTexts& texts) {
+ItemResult user_error(const Errors& unlocated, const SourceTexts& texts) {
+  const Errors errors = locate_entries(unlocated, texts);
   const std::size_t count = errors.diagnostics().size();
   ItemResult result = failure(exit_user_error, count == 1 ? errors.diagnostics().front().message : std::to_string(count) + " errors",
                               render_errors(errors, texts) + "\n");
@@ -53,6 +56,12 @@ ItemResult refusal(const Infeasible& infeasible, const SourceTexts& texts) {
   if (infeasible.where.line > 0) details["where"] = place_document(infeasible.where);
   result.details["infeasible"] = std::move(details);
   return result;
+}
+
+ItemResult wrong_result(const std::string& file, const std::string& program, const std::string& what) {
+  const std::string hint = "the kernel was proved, so this is a bug in tileopt or in the C compiler: please report it";
+  return failure(exit_not_proved, what,
+                 render_message({file, 0, 0}, "program `" + program + "`: check failed " + what, "not-proved", "", hint, SourceTexts()) + "\n");
 }
 
 ItemResult internal_error(const std::string& message, const std::string& report) {

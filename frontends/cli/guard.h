@@ -13,6 +13,8 @@ namespace tileopt::cli {
 ItemResult failure(int exit_code, const std::string& summary, const std::string& messages);
 ItemResult user_error(const Errors& errors, const SourceTexts& texts);
 ItemResult refusal(const Infeasible& infeasible, const SourceTexts& texts);
+/// A compiled kernel that computes something else than the reference interpreter.
+ItemResult wrong_result(const std::string& file, const std::string& program, const std::string& what);
 /// A bug of ours; `report` is where crash_report wrote what it knows, "" where it could not.
 ItemResult internal_error(const std::string& message, const std::string& report);
 

@@ -8,6 +8,7 @@
 #include <map>
 
 #include "cost_models/machines.h"
+#include "frontends/cli/colour.h"
 #include "frontends/cli/crash_report.h"
 #include "frontends/cli/guard.h"
 #include "frontends/cli/inputs.h"
@@ -175,7 +176,7 @@ class Results {
     ++count_;
     const std::string name = program.empty() ? file : program;
     if (result.exit_code != exit_done) failures_.push_back(name + " (" + status_name(result.exit_code) + "): " + result.summary);
-    std::cerr << result.messages;
+    std::cerr << (colours_wanted() ? coloured(result.messages) : result.messages);
     if (code_.empty() && result.details.contains("diagnostics")) code_ = result.details["diagnostics"].front()["code"].get<std::string>();
     if (code_.empty() && result.details.contains("infeasible")) code_ = result.details["infeasible"]["code"].get<std::string>();
     if (result.exit_code == exit_done && !result.summary.empty() && !options_.json) std::cerr << name << ": " << result.summary << "\n";

@@ -1,9 +1,12 @@
 /// tileopt-schedule: from tile programs to proved kernels, on the command line (docs/cli.md).
+#include <csignal>
 #include <cstdlib>
 #include <exception>
 #include <iostream>
 
+#include "frontends/cli/colour.h"
 #include "frontends/cli/commands.h"
+#include "frontends/cli/crash_handler.h"
 #include "frontends/cli/crash_report.h"
 #include "frontends/cli/guard.h"
 #include "frontends/cli/options.h"
@@ -28,20 +31,29 @@ int run_command(const Options& options) {
   return exit_internal;
 }
 
+/// For tests: TILEOPT_TEST_FAIL=main throws, =crash ends in a signal; stages are TraceOptions::planted_failure.
+void plant_failure() {
+  const char* planted = std::getenv("TILEOPT_TEST_FAIL");
+  if (planted == nullptr) return;
+  if (std::string(planted) == "main") throw std::runtime_error("planted in main");
+  if (std::string(planted) == "crash") std::raise(SIGSEGV);
+}
+
 int run_guarded(int argc, const char* const* argv) {
   begin_reports(argc, argv);
+  install_crash_handler(argc, argv);
   SourceTexts texts;
   texts.read_missing_files(true);
   const auto report = [](const std::string& message) { return write_crash_report(message); };
   const ItemResult result = guarded(texts, report, [&] {
     const Parsed parsed = parse_command_line(argc, argv);
-    if (const char* planted = std::getenv("TILEOPT_TEST_FAIL"); planted != nullptr && std::string(planted) == "main")
-      throw std::runtime_error("planted in main");
+    if (const std::string crash = crash_of_parent(); !crash.empty()) throw InternalError(crash);
+    plant_failure();
     ItemResult done;
     done.exit_code = parsed.options ? run_command(*parsed.options) : parsed.exit_code;
     return done;
   });
-  std::cerr << result.messages;
+  std::cerr << (colours_wanted() ? coloured(result.messages) : result.messages);
   return result.exit_code;
 }
 

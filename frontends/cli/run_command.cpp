@@ -5,6 +5,7 @@
 
 #include "driver/check_kernel.h"
 #include "frontends/cli/commands.h"
+#include "frontends/cli/guard.h"
 #include "frontends/cli/items.h"
 #include "frontends/cli/scratch.h"
 #include "frontends/cli/work.h"
@@ -101,11 +102,9 @@ ItemResult run_one(const Item& item, std::uint64_t seed, std::vector<Row>* rows)
   result.details["obligations"] = certificate_summary(compiled.module->certificate);
   result.details["sizes"] = sizes;
   if (!report.failure.empty()) {
-    result.exit_code = exit_not_proved;
-    result.summary = report.failure;
-    result.messages = item.program->name() + ": check failed " + report.failure + "\n";
-    result.details["message"] = report.failure;
-    return result;
+    ItemResult wrong = wrong_result(item.file, item.program->name(), report.failure);
+    for (const auto& [key, value] : result.details.items()) wrong.details[key] = value;
+    return wrong;
   }
 
   const Arrays arguments = make_arguments(*item.program, sizes, seed, Fill::uniform);

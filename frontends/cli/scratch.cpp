@@ -19,16 +19,17 @@ namespace {
 char folder_path[4096];
 struct sigaction previous_interrupt, previous_terminate;
 
-/// Only what may be called in a signal handler: fork, exec, wait. Then the signal does what it would have done.
+/// Only what may be called in a signal handler: fork, exec, wait, access. Then the signal does what it would have done.
 extern "C" void remove_folder_and_end(int signal_number) {
-  const pid_t child = fork();
-  if (child == 0) {
-    execl("/bin/rm", "rm", "-rf", "--", folder_path, static_cast<char*>(nullptr));
-    _exit(127);
-  }
-  if (child > 0) {
+  // A C compiler that was started may still put a file into the folder while it goes: then again.
+  for (int attempt = 0; attempt < 5 && access(folder_path, F_OK) == 0; ++attempt) {
+    const pid_t child = fork();
+    if (child == 0) {
+      execl("/bin/rm", "rm", "-rf", "--", folder_path, static_cast<char*>(nullptr));
+      _exit(127);
+    }
     int status = 0;
-    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+    while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR) {
     }
   }
   signal(signal_number, SIG_DFL);

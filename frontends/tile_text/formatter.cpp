@@ -93,8 +93,8 @@ class Formatter {
         if (!token().starts_line && token().kind != TokenKind::end && !is_mark(token(), ";")) begin_statement(depth_of_line_);
       }
     } while (token().kind != TokenKind::end && !token().starts_line);
-    if (!token().gap.trailing.empty()) out_ += "  " + comment_text(token().gap.trailing);
-    out_ += '\n';
+    if (!token().gap.trailing.empty()) write("  " + comment_text(token().gap.trailing));
+    write("\n");
   }
 
   /// Source columns of the open blocks, by depth: comments between blocks belong to the one they are aligned with.
@@ -126,7 +126,7 @@ class Formatter {
       const Comment& comment = gap.comments[i];
       const std::size_t depth = comment_depth(comment, next);
       write_empty_lines(functions > 0 && i == first_attached ? 2 : comment.empty_lines, depth);
-      out_ += std::string(level_width * depth, ' ') + comment_text(comment.text) + "\n";
+      write(std::string(level_width * depth, ' ') + comment_text(comment.text) + "\n");
       at_block_start_ = false;
     }
     previous_columns_ = columns_;
@@ -136,34 +136,35 @@ class Formatter {
 
   void write_empty_lines(int count, std::size_t depth) {
     if (out_.empty() || at_block_start_) return;
-    out_ += std::string(static_cast<std::size_t>(std::min(count, depth == 0 ? 2 : 1)), '\n');
+    write(std::string(static_cast<std::size_t>(std::min(count, depth == 0 ? 2 : 1)), '\n'));
   }
   /// Nothing stands between a decorator and its function.
   void drop_empty_lines() {
     while (out_.ends_with("\n\n")) out_.pop_back();
+    line_start_ = out_.size();
   }
 
   void begin_line(std::size_t depth) {
     depth_of_line_ = depth;
     indentation_ = level_width * depth;
-    out_ += std::string(indentation_, ' ');
+    write(std::string(indentation_, ' '));
     fresh_ = true;
     at_block_start_ = false;
   }
   /// Another statement of a logical line: after `;`, or behind a header's `:`.
   void begin_statement(std::size_t depth) {
-    out_ += '\n';
+    write("\n");
     begin_line(depth);
   }
 
   void write_token() {
     const LayoutToken& next = token();
     if (!fresh_ && !brackets_.empty() && (next.gap.breaks || !next.gap.comments.empty())) break_line(next);
-    else if (!fresh_ && needs_space(tokens_[at_ - 1], next)) out_ += ' ';
+    else if (!fresh_ && needs_space(tokens_[at_ - 1], next)) write(" ");
     fresh_ = false;
     unary_ = is_unary(next);
     if (is_closing(next) && !brackets_.empty()) brackets_.pop_back();
-    out_ += spelling(next);
+    write(spelling(next));
     ++at_;
     if (is_opening(next)) {
       const bool hanging = token().gap.breaks || !token().gap.comments.empty();
@@ -172,18 +173,19 @@ class Formatter {
     at_block_start_ = is_mark(next, ":") && brackets_.empty();
   }
 
-  std::size_t column() const {
-    const std::size_t line = out_.rfind('\n');
-    return line == std::string::npos ? out_.size() : out_.size() - line - 1;
+  void write(const std::string& text) {
+    if (const std::size_t line = text.rfind('\n'); line != std::string::npos) line_start_ = out_.size() + line + 1;
+    out_ += text;
   }
+  std::size_t column() const { return out_.size() - line_start_; }
 
   void break_line(const LayoutToken& next) {
     const Bracket& bracket = brackets_.back();
     const std::size_t inside = bracket.hanging ? bracket.line + level_width : bracket.inside;
-    if (!next.gap.trailing.empty()) out_ += "  " + comment_text(next.gap.trailing);
-    for (const Comment& comment : next.gap.comments) out_ += "\n" + std::string(inside, ' ') + comment_text(comment.text);
+    if (!next.gap.trailing.empty()) write("  " + comment_text(next.gap.trailing));
+    for (const Comment& comment : next.gap.comments) write("\n" + std::string(inside, ' ') + comment_text(comment.text));
     indentation_ = is_closing(next) ? bracket.line : inside;
-    out_ += "\n" + std::string(indentation_, ' ');
+    write("\n" + std::string(indentation_, ' '));
   }
 
   bool is_sign(const LayoutToken& token) const {
@@ -211,6 +213,7 @@ class Formatter {
   std::vector<LayoutToken> tokens_;
   std::size_t at_ = 0;
   std::string out_;
+  std::size_t line_start_ = 0;  ///< of the last line in `out_`
   std::vector<Bracket> brackets_;
   std::vector<int> columns_, previous_columns_;
   std::size_t depth_ = 0, depth_of_line_ = 0, indentation_ = 0, functions_ = 0;

@@ -1,5 +1,7 @@
 #include "capi/handles.h"
 
+#include "support/entry_location.h"
+
 namespace tileopt::capi {
 
 tileopt_error* new_error(tileopt_status status, const std::string& message, const std::string& code) noexcept {
@@ -26,7 +28,8 @@ tileopt_error* placed_error(tileopt_status status, const std::string& message, c
 }
 }  // namespace
 
-tileopt_error* new_error(const Errors& errors, const SourceTexts& texts) noexcept {
+tileopt_error* new_error(const Errors& unlocated, const SourceTexts& texts) noexcept {
+  const Errors errors = locate_entries(unlocated, texts);
   const Diagnostic& first = errors.diagnostics().front();
   return placed_error(TILEOPT_USER_ERROR, errors.what(), error_code_name(first.code), render_errors(errors, texts), first.hint, first.where);
 }

@@ -3,6 +3,7 @@
 #include <charconv>
 
 #include "backends/openmp/openmp_backend.h"
+#include "search/blame_pin.h"
 #include "support/text.h"
 
 namespace tileopt {
@@ -90,8 +91,10 @@ Candidate<Outcome> resolve_and_compile(std::shared_ptr<const Program> program, c
     return Outcome{std::get<Module>(std::move(module)), {}};
   }
   TILEOPT_TRY(resolved, resolve_plan(*program, request.pins, request.machine, request.resolve));
-  TILEOPT_TRY(module, compile(program, resolved.plan, request.machine, backend, trace, edited));
-  return Outcome{std::move(module), std::move(resolved.reasons)};
+  Candidate<Module> module = compile(program, resolved.plan, request.machine, backend, trace, edited);
+  if (auto* refused = std::get_if<Infeasible>(&module))
+    return refused->code == stopped_code ? std::move(*refused) : blame_pin(*program, request.pins, request.machine, resolved.plan, std::move(*refused));
+  return Outcome{std::get<Module>(std::move(module)), std::move(resolved.reasons)};
 }
 
 Candidate<std::vector<KernelStages>> resolve_and_stage(std::shared_ptr<const Program> program, const Request& request, Trace& trace,

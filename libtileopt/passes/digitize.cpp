@@ -162,7 +162,7 @@ Candidate<DigitSchedule> DigitSchedule::create(Schedule schedule, const Machine&
       return refuse("pin", "tree", "the tree does not place digit " + free + " of statement " + s.name);
   }
   const auto illegal = [&](const std::string& entry, const std::string& what, const DependencePair& pair) {
-    Infeasible infeasible = refuse("legality", entry, what + " a dependence: " + dependence_text(kernel, pair));
+    Infeasible infeasible = refuse("legality", entry, what + " a dependence: " + dependence_text(kernel.program(), kernel.dependences(), pair));
     infeasible.witness = witness_text(pair);
     return infeasible;
   };

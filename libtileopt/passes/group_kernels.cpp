@@ -1,4 +1,5 @@
 /// Statements to kernels. Launch order is program order of the groups; a dependence may not lead back to an earlier kernel.
+#include "passes/order_check.h"
 #include "passes/passes.h"
 #include "support/text.h"
 
@@ -67,9 +68,14 @@ Candidate<std::vector<Kernel>> group_kernels(std::shared_ptr<const Program> prog
     if (kernel_of.count(s.name) == 0) return refuse("", "statement " + s.name + " is in no kernel");
   for (const isl::map& m : poly::sorted_maps(dependences->all())) {
     const std::string from = poly::input_name(m), to = poly::output_name(m);
-    if (kernel_of.count(from) && kernel_of.count(to) && kernel_of[from] > kernel_of[to] && !m.is_empty())
-      return refuse(plan.kernels[kernel_of[to]].name,
-                    "kernel order reverses a dependence: " + poly::sample_text(m) + " (" + from + " runs in a later kernel than " + to + ")");
+    if (kernel_of.count(from) && kernel_of.count(to) && kernel_of[from] > kernel_of[to] && !m.is_empty()) {
+      const DependencePair pair{from, to, m};
+      Infeasible infeasible = refuse(plan.kernels[kernel_of[to]].name, "the order of the kernels reverses a dependence: " +
+                                                                           dependence_text(*program, *dependences, pair) + ", but runs in a later kernel");
+      infeasible.witness = witness_text(pair);
+      infeasible.hint = "list the kernel of " + from + " before the kernel of " + to;
+      return infeasible;
+    }
   }
   std::vector<Kernel> kernels;
   for (const KernelPlan& kernel_plan : plan.kernels) {

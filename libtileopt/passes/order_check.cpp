@@ -84,10 +84,9 @@ bool has_pair_of(const isl::union_map& dependences, const DependencePair& pair) 
 }
 }  // namespace
 
-std::string dependence_text(const Kernel& kernel, const DependencePair& pair) {
-  const Dependences& dependences = kernel.dependences();
-  const Statement& source = kernel.program().statement(pair.source);
-  const Statement& sink = kernel.program().statement(pair.sink);
+std::string dependence_text(const Program& program, const Dependences& dependences, const DependencePair& pair) {
+  const Statement& source = program.statement(pair.source);
+  const Statement& sink = program.statement(pair.sink);
   const auto named = [](const Statement& statement) {
     const std::string where = to_string(statement.where);
     return "`" + statement.name + "`" + (where.empty() ? "" : " (" + where + ")");

@@ -32,8 +32,8 @@ class OrderChecker {
   std::map<std::string, std::map<std::string, int>> depth_;  ///< statement -> dim -> position in the time vector
 };
 
-/// "`S` (f.tile:4:9) writes A before `T` (f.tile:6:9) reads it", from the kernel's dependences.
-std::string dependence_text(const Kernel& kernel, const DependencePair& pair);
+/// "`S` (f.tile:4:9) writes A before `T` (f.tile:6:9) reads it".
+std::string dependence_text(const Program& program, const Dependences& dependences, const DependencePair& pair);
 /// "N = 3: S[i = 0] must run before T[i' = 1]".
 std::string witness_text(const DependencePair& pair);
 

@@ -23,7 +23,7 @@ PlanEntry read_entry(const std::string& path) {
 
 class Blame {
  public:
-  Blame(const PlanRequest& request, const KernelPlan& plan) : request_(request), plan_(plan) {}
+  Blame(const Program& program, const PinTable& pins, const KernelPlan& plan) : program_(program), pins_(pins), plan_(plan) {}
 
   const Pin* find(const PlanEntry& entry) const {
     if (entry.table == "promotions") return promotion_pin(entry.name);
@@ -34,48 +34,47 @@ class Blame {
   }
 
  private:
-  const PinTable& pins() const { return request_.pins; }
-
   /// The pin of the array; for a whole space the last one, which is what made it too small.
   const Pin* promotion_pin(const std::string& array) const {
     for (const Promotion& promotion : plan_.promotions)
       if (promotion.array == array)
-        if (const PromotePin* pin = pins().promote(promotion.tensor)) return pin->pin;
-    return array.empty() && !pins().promotes.empty() ? pins().promotes.back().pin : nullptr;
+        if (const PromotePin* pin = pins_.promote(promotion.tensor)) return pin->pin;
+    return array.empty() && !pins_.promotes.empty() ? pins_.promotes.back().pin : nullptr;
   }
 
   const Pin* atom_pin(const std::string& statement) const {
-    const AtomPin* pin = pins().atom(statement);
+    const AtomPin* pin = pins_.atom(statement);
     return pin == nullptr ? nullptr : pin->pin;
   }
 
   const Pin* tree_pin() const {
-    for (const OrderPin& pin : pins().orders)
+    for (const OrderPin& pin : pins_.orders)
       for (const LoopName& loop : pin.loops)
-        if (!bind_loop(request_.program(), plan_, loop).empty() || plan_.find_digit(loop.name) != nullptr) return pin.pin;
-    return pins().fuses.empty() ? nullptr : pins().fuses.back().pin;
+        if (!bind_loop(program_, plan_, loop).empty() || plan_.find_digit(loop.name) != nullptr) return pin.pin;
+    return pins_.fuses.empty() ? nullptr : pins_.fuses.back().pin;
   }
 
   const Pin* digits_pin(const std::string& member) const {
     const auto means = [&](const LoopName& loop) {
-      const std::vector<BoundMember> bound = bind_loop(request_.program(), plan_, loop);
+      const std::vector<BoundMember> bound = bind_loop(program_, plan_, loop);
       return std::any_of(bound.begin(), bound.end(), [&](const BoundMember& each) { return each.member == member; });
     };
-    for (const auto* list : {&pins().parallels, &pins().vectorizes, &pins().unrolls})
+    for (const auto* list : {&pins_.parallels, &pins_.vectorizes, &pins_.unrolls})
       for (const LoopPin& pin : *list)
         if (means(pin.loop)) return pin.pin;
-    for (const TilePin& pin : pins().tiles)
+    for (const TilePin& pin : pins_.tiles)
       if (means(pin.loop)) return pin.pin;
     return nullptr;
   }
 
-  const PlanRequest& request_;
+  const Program& program_;
+  const PinTable& pins_;
   const KernelPlan& plan_;
 };
 
 std::string hint_for(const std::string& code, const PlanEntry& entry, const Pin* pin) {
   if (code == "capacity")
-    return entry.table == "promotions" ? "pin smaller tiles for the loops inside its scope, promote below a deeper loop (after=\"...\"), or use a larger space"
+    return entry.table == "promotions" ? "pin smaller tiles for the loops inside its scope, promote below a deeper loop (after=\"...\"), or use another space"
                                        : "pin smaller tiles";
   if (code == "promotion") return "promote below a deeper loop (after=\"...\"), or pin a tile for the loop that is named, so that the box has a constant size";
   if (code == "numerics") return "keep the tensor's own element type, or cast every read in the program";
@@ -89,12 +88,19 @@ std::string hint_for(const std::string& code, const PlanEntry& entry, const Pin*
 
 }  // namespace
 
-Infeasible blame_pin(const PlanRequest& request, const KernelPlan& plan, Infeasible refused) {
+Infeasible blame_pin(const Program& program, const PinTable& pins, const KernelPlan& plan, Infeasible refused) {
   const PlanEntry entry = read_entry(refused.plan_entry);
-  const Pin* pin = Blame(request, plan).find(entry);
+  const Pin* pin = Blame(program, pins, plan).find(entry);
   if (pin != nullptr && refused.where.file.empty()) refused.where = pin->where;
   if (pin != nullptr) refused.reason = pin_text(*pin) + ": " + refused.reason;
   if (refused.hint.empty()) refused.hint = hint_for(refused.code, entry, pin);
+  return refused;
+}
+
+Infeasible blame_pin(const Program& program, const Pins& pins, const Machine& machine, const Plan& plan, Infeasible refused) {
+  const PinTable table = read_pins(program, pins, machine);
+  for (const KernelPlan& kernel : plan.kernels)
+    if (refused.kernel.empty() || kernel.name == refused.kernel) return blame_pin(program, table, kernel, std::move(refused));
   return refused;
 }
 

@@ -169,7 +169,7 @@ std::optional<KernelPlan> KernelPlanner::attempt(const Strategy& strategy) {
     }
     const std::string label = strategy.options.front()[std::min(level, strategy.options.front().size() - 1)].label;
     note(strategy.name + " (" + label + ") refused: " + problem->reason);
-    if (!refusal_) refusal_ = blame_pin(request_, plan, *problem);
+    if (!refusal_) refusal_ = blame_pin(request_.program(), request_.pins, plan, *problem);
   }
   return std::nullopt;
 }

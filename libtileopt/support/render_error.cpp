@@ -52,6 +52,26 @@ Window window_of(int width, const Underline& piece) {
   return {first, first + room + (first + room + ellipsis_width >= width ? ellipsis_width : 0)};
 }
 
+/// Of a line that is longer than any screen, the part around the piece: a file may be one line.
+void shorten(std::string& line, SourceLocation& where) {
+  constexpr int around = 400;  // characters before and after
+  if (line.size() <= 8 * around) return;
+  const auto is_lead = [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; };
+  const int first = std::max(1, where.column - around), last = std::max(where.column, 1) + around;
+  std::size_t begin = line.size(), end = line.size();
+  int column = 0;
+  for (std::size_t at = 0; at < line.size() && column < last; ++at) {
+    if (!is_lead(line[at])) continue;
+    ++column;
+    if (column == first) begin = at;
+    if (column == last) end = at;
+  }
+  line = (first > 1 ? ellipsis : "") + line.substr(begin, end - begin) + (end < line.size() ? ellipsis : "");
+  const int shift = first > 1 ? first - 1 - ellipsis_width : 0;
+  where.column -= shift;
+  if (where.end_line == where.line && where.end_column > 0) where.end_column -= shift;
+}
+
 std::string with_details(std::string text, const std::string& witness, const std::string& hint) {
   if (!witness.empty()) text += "  witness: " + witness + "\n";
   if (!hint.empty()) text += "  hint: " + hint + "\n";
@@ -66,27 +86,35 @@ std::string headline(const SourceLocation& where, const std::string& message, co
 
 }  // namespace
 
-std::string SourceTexts::line(const std::string& file, int number) const {
-  std::string text;
-  if (const auto known = texts_.find(file); known != texts_.end()) {
-    text = known->second;
-  } else if (reads_) {
-    std::ifstream in(file, std::ios::binary);
-    std::ostringstream whole;
-    if (in) whole << in.rdbuf();
-    text = whole.str();
-  }
-  std::istringstream in(without_mark(text));
-  std::string line;
-  for (int i = 0; i < number; ++i)
-    if (!std::getline(in, line)) return "";
-  if (!line.empty() && line.back() == '\r') line.pop_back();
-  return line;
+std::string SourceTexts::text(const std::string& file) const {
+  if (const auto known = texts_.find(file); known != texts_.end()) return known->second;
+  if (!reads_) return "";
+  std::ifstream in(file, std::ios::binary);
+  std::ostringstream whole;
+  if (in) whole << in.rdbuf();
+  return whole.str();
 }
 
-std::string render_excerpt(const SourceLocation& where, const SourceTexts& texts) {
-  if (where.line == 0) return "";
-  const std::string line = texts.line(where.file, where.line);
+std::string SourceTexts::line(const std::string& file, int number) const {
+  const auto known = texts_.find(file);
+  const std::string read = known == texts_.end() ? text(file) : "";
+  const std::string& whole = known == texts_.end() ? read : known->second;
+  std::size_t start = 0;
+  for (int i = 1; i < number; ++i) {
+    start = whole.find('\n', start);
+    if (start == std::string::npos) return "";
+    ++start;
+  }
+  std::string line = whole.substr(start, whole.find('\n', start) - start);
+  if (!line.empty() && line.back() == '\r') line.pop_back();
+  return number == 1 ? without_mark(line) : line;
+}
+
+std::string render_excerpt(const SourceLocation& place, const SourceTexts& texts) {
+  if (place.line == 0) return "";
+  SourceLocation where = place;
+  std::string line = texts.line(where.file, where.line);
+  shorten(line, where);
   if (line.find_first_not_of(" \t\f") == std::string::npos) return "";
   const std::vector<DisplayedCharacter> characters = displayed_characters(line);
   const int width = characters.back().column + characters.back().width;

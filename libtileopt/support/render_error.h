@@ -20,6 +20,8 @@ class SourceTexts {
   void add(const std::string& file, std::string text) { texts_[file] = std::move(text); }
   /// Whether files that were not added may be read from disk (a library does not touch its host's files).
   void read_missing_files(bool allowed) { reads_ = allowed; }
+  /// "" where it is unknown.
+  std::string text(const std::string& file) const;
   /// Line `number` of `file`, from 1, without its end; "" where it is unknown.
   std::string line(const std::string& file, int number) const;
 

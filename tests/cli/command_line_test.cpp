@@ -50,6 +50,22 @@ TEST(CommandLine, MisspeltWordsGetTheNearestOne) {
   EXPECT_NE(run_tool({}).err.find("commands: compile, run"), std::string::npos);
 }
 
+TEST(CommandLine, ColoursAreForTerminals) {
+  const Folder folder;
+  folder.write("b.tile", "def broken(A: f32[N], B: out[f32[N]]):\n    for i in range(N):\n        B[i] = A[i + 1]  # ^~~ error: hint:\n");
+  const std::string plain = run_shell("tileopt-schedule compile b.tile", folder.path()).err;
+  EXPECT_EQ(plain.find('\033'), std::string::npos);
+  EXPECT_EQ(run_shell("CLICOLOR_FORCE=0 tileopt-schedule compile b.tile", folder.path()).err, plain);
+  std::string forced = run_shell("CLICOLOR_FORCE=1 tileopt-schedule compile b.tile", folder.path()).err;
+  for (const char* part : {": \033[1;31merror:\033[0m ", "| B[i] = A[i + 1]  # ^~~ error: hint:\n", " \033[1;31m^~~~~\033[0m\n", "\033[36m  hint:\033[0m "}) {
+    const std::string text = part[0] == '|' ? std::string(part).substr(2) : part;
+    EXPECT_NE(forced.find(text), std::string::npos) << forced;
+  }
+  for (const char* code : {"\033[1;31m", "\033[36m", "\033[0m"})
+    for (std::size_t at = forced.find(code); at != std::string::npos; at = forced.find(code)) forced.erase(at, std::string(code).size());
+  EXPECT_EQ(forced, plain);
+}
+
 TEST(CommandLine, MachinesListsAndPrints) {
   const ToolRun list = run_tool({"machines"});
   EXPECT_EQ(list.exit_code, 0) << list.err;

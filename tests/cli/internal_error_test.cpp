@@ -64,6 +64,20 @@ TEST(InternalErrors, ExceptionsThatEscapeAreReportedToo) {
   EXPECT_EQ(read_text(folder / (report + "/message.txt")), "planted in main\n");
 }
 
+TEST(InternalErrors, CrashesAreReportedToo) {
+  const Folder folder;
+  folder.write("a.tile", good);
+  const ToolRun run = run_shell("TILEOPT_REPORT_DIR=. TILEOPT_TEST_FAIL=crash tileopt-schedule compile a.tile", folder.path());
+  if (run.err.find("Sanitizer") != std::string::npos) GTEST_SKIP() << "sanitizers handle crashes themselves";
+  EXPECT_EQ(run.exit_code, 70);
+  EXPECT_NE(run.err.find("internal error: signal 11 (Segmentation fault) [internal]"), std::string::npos) << run.err;
+  const std::string report = reported_folder(run.err);
+  ASSERT_FALSE(report.empty()) << run.err;
+  EXPECT_EQ(read_text(folder / (report + "/inputs/a.tile")), good);
+  const ToolRun dumped = run_shell("ulimit -c 0; TILEOPT_CORE_DUMP=1 TILEOPT_TEST_FAIL=crash tileopt-schedule compile a.tile", folder.path());
+  EXPECT_EQ(dumped.exit_code, 128 + 11);
+}
+
 TEST(InternalErrors, WithoutAFolderToWriteToTheMessageStaysClear) {
   const Folder folder;
   const ToolRun run = run_shell("TILEOPT_REPORT_DIR=/dev/null/nowhere TILEOPT_TEST_FAIL=main tileopt-schedule machines", folder.path());

@@ -182,6 +182,20 @@ TEST(Completion, BashOffersWhatFits) {
   EXPECT_EQ(bash_completes({"tileopt-schedule", "explain-error", "out"}), "out-of-bounds\n");
 }
 
+TEST(Completion, FishOffersWhatFits) {
+  const Folder folder;
+  const auto completes = [&](const std::string& line) {
+    return run_shell("command -v fish > /dev/null || { echo no-fish; exit; }\ntileopt-schedule completion fish > c\nHOME=. fish -c 'source ./c; complete -C \"" +
+                         line + "\"'\n", folder.path()).out;
+  };
+  if (completes("tileopt-schedule ") == "no-fish\n") GTEST_SKIP() << "no fish";
+  EXPECT_EQ(completes("tileopt-schedule expl"),
+            "explain\tSay what was decided and why, and what was proved\nexplain-error\tExplain the code of an error; without a code, list them\n");
+  EXPECT_NE(completes("tileopt-schedule compile x.tile --stop-after 30").find("30-digits"), std::string::npos);
+  EXPECT_NE(completes("tileopt-schedule fmt --c").find("--check"), std::string::npos);
+  EXPECT_EQ(completes("tileopt-schedule fmt --mach"), "");
+}
+
 TEST(Completion, ScriptsAreSoundForTheirShells) {
   const Folder folder;
   for (const std::string shell : {"bash", "zsh", "fish"}) {

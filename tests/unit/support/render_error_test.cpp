@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <chrono>
+#include <random>
 #include <set>
 
 #include "support/display_text.h"
@@ -86,6 +89,20 @@ TEST(RenderError, LongLinesAreClippedAroundThePiece) {
   }
 }
 
+TEST(RenderError, FilesOfOneLineAreShownQuickly) {
+  const std::string line = std::string(2000000, 'a') + "PIECE" + std::string(2000000, 'b');
+  SourceTexts texts;
+  texts.add("f.tile", line);
+  const auto start = std::chrono::steady_clock::now();
+  for (int i = 0; i < 100; ++i) {
+    const std::string text = render_excerpt({"f.tile", 1, 2000001, 1, 2000006}, texts);
+    ASSERT_NE(text.find("aPIECEb"), std::string::npos) << text;
+    ASSERT_LT(text.size(), 300u);
+    EXPECT_EQ(text.find("PIECE") - 6, text.find('^') - text.find('\n') - 7);
+  }
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(20));
+}
+
 TEST(RenderError, APieceLongerThanTheExcerptIsCut) {
   const std::string text = excerpt(std::string(50, 'a') + std::string(400, 'P') + "\n", {"", 1, 51, 1, 451});
   const std::size_t end = text.find('\n');
@@ -115,6 +132,21 @@ TEST(RenderError, TextsThatAreNotKnownAreNotReadUnlessAllowed) {
   EXPECT_EQ(render_excerpt(where, texts), "");
   texts.read_missing_files(true);
   EXPECT_NE(render_excerpt(where, texts), "");
+}
+
+TEST(RenderError, AnyTextAndPlaceGiveTwoLines) {
+  std::mt19937 random(9);
+  for (int round = 0; round < 5000; ++round) {
+    std::string line;
+    for (unsigned n = random() % 200; n > 0; --n) line += static_cast<char>(random() % 3 == 0 ? random() % 256 : 'a' + random() % 26);
+    std::replace(line.begin(), line.end(), '\n', ' ');
+    const int column = static_cast<int>(random() % 250), end = static_cast<int>(random() % 250);
+    const std::string text = excerpt(line, {"", 1, column, random() % 4 == 0 ? 2 : 1, end});
+    if (text.empty()) continue;
+    EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 2);
+    EXPECT_LE(display_width(text.substr(0, text.find('\n'))), 120);
+    for (const char c : text) EXPECT_TRUE(c == '\n' || static_cast<unsigned char>(c) >= 0x20);
+  }
 }
 
 TEST(ErrorCodes, HaveDistinctNames) {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <random>
 
@@ -128,6 +129,23 @@ TEST(Formatter, EveryTileFileKeepsTheLaws) {
   EXPECT_GE(count, 26);
 }
 
+// tests/errors holds what is wrong in every way: what of it parses keeps the laws, too.
+TEST(Formatter, FilesWithErrorsAreRefusedOrKeepTheLaws) {
+  int kept = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(TILEOPT_SOURCE_DIR + std::string("/tests/errors"))) {
+    if (entry.path().extension() != ".tile") continue;
+    const std::string text = read_file(entry.path().string());
+    try {
+      format(text);
+    } catch (const Errors&) {
+      continue;
+    }
+    ++kept;
+    expect_laws(text);
+  }
+  EXPECT_GE(kept, 20);
+}
+
 TEST(Formatter, KernelsAreFormatted) {
   for (const auto& entry : std::filesystem::directory_iterator(TILEOPT_SOURCE_DIR + std::string("/benchmarks/kernels"))) {
     if (entry.path().extension() != ".tile") continue;
@@ -200,6 +218,48 @@ TEST(Formatter, RandomTreesKeepTheLawsHoweverTheyAreLaidOut) {
     if (HasFailure()) return;
   }
   EXPECT_GE(disturbed, 150);
+}
+
+TEST(Formatter, ALineOfManyBracketsTakesNoSquareOfItsLength) {
+  std::string text = "def f(B: out[f32[N]]):\n    B[0] = max(";
+  for (int i = 0; i < 40000; ++i) text += "(a[i]),";
+  text += "1)\n";
+  const auto start = std::chrono::steady_clock::now();
+  EXPECT_EQ(format(text).size(), text.size() + 40000u);
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(60));
+}
+
+// Every text that parses keeps the laws, however odd; every other one is refused.
+TEST(Formatter, MutatedTextsKeepTheLawsOrAreRefused) {
+  const std::string bytes = "# \n\t()[]{}:;,.\\\"'=+-*/@<>!~0a_ier\r\f\xC3\xA9";
+  std::vector<std::string> seeds = {
+      "'''doc\n  more'''\ndef f(A: f32[N], B: out[f32[N]]):  # head\n  if N > 1: B[0] = 1; B[1] = 2\n  else:\n      # deep\n"
+      "    B[0] = sum(\n A[i] # x\n for i in range(N))\n# end\n"};
+  for (const auto& entry : std::filesystem::directory_iterator(TILEOPT_SOURCE_DIR + std::string("/tests/cases")))
+    if (entry.path().extension() == ".tile") seeds.push_back(read_file(entry.path().string()));
+  std::mt19937 random(5);
+  int kept = 0;
+  for (int round = 0; round < 6000; ++round) {
+    std::string text = seeds[random() % seeds.size()];
+    for (unsigned edits = 1 + random() % 3; edits > 0; --edits) {
+      const std::size_t at = random() % text.size();
+      const char byte = bytes[random() % bytes.size()];
+      if (random() % 3 == 0) text.erase(at, 1);
+      else if (random() % 2 == 0) text.insert(at, 1, byte);
+      else text[at] = byte;
+      if (text.empty()) text = "\n";
+    }
+    try {
+      format(text);
+    } catch (const Errors&) {
+      continue;
+    }
+    ++kept;
+    SCOPED_TRACE(round);
+    expect_laws(text);
+    if (HasFailure()) return;
+  }
+  EXPECT_GE(kept, 1000);
 }
 
 }  // namespace
