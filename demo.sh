@@ -13,6 +13,7 @@ build build/demo -DTILEOPT_TESTS=OFF
 tool=build/demo/tileopt-schedule
 "$tool" --version
 sizes=(
+  argmax_rows:R=4096,N=1000 top_k:R=512,N=1000,K=8
   batched_gemm_bias_gelu:B=8,M=128,N=512,K=256 causal_attention:H=4,S=512,D=64 cholesky:N=1024
   conv2d:N=1,H=56,W=56,C=64,F=64 cumsum:R=4096,N=1000 depthwise_conv2d:N=1,H=112,W=112,C=64
   dilated_conv2d:N=1,H=56,W=56,C=64,F=64 embedding:T=4096,V=30000,D=256 floyd_warshall:N=512 gemm:M=1024,N=1024,K=1024

@@ -236,6 +236,21 @@ def nussinov(N):
     return dict(base=base, score=numpy.empty((N, N), I32)), dict(score=score), 0
 
 
+@kernel(R=[1, 7], N=[0, 1, 100])
+def argmax_rows(R, N):
+    X = random.integers(-5, 6, (R, N)).astype(F32)  # many ties
+    expected = numpy.argmax(X, 1) if N > 0 else numpy.full(R, -1)
+    return dict(X=X, I=numpy.empty(R, I32)), dict(I=expected), 0
+
+
+@kernel(R=[1, 5], N=[8, 100], K=[0, 1, 8])
+def top_k(R, N, K):
+    X = random.integers(-5, 6, (R, N)).astype(F32)
+    order = numpy.argsort(-X, axis=1, kind="stable")[:, :K]
+    return (dict(X=X, V=numpy.empty((R, K), F32), I=numpy.empty((R, K), I32)),
+            dict(V=numpy.take_along_axis(X, order, 1), I=order), 0)
+
+
 def check(compiled, sizes, make):
     arguments, expected, tolerance = make(**sizes)
     compiled(sizes, **arguments)
