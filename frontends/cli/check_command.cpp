@@ -4,6 +4,7 @@
 #include "frontends/cli/guard.h"
 #include "frontends/cli/items.h"
 #include "frontends/cli/scratch.h"
+#include "support/render_error.h"
 
 namespace tileopt::cli {
 
@@ -61,7 +62,8 @@ ItemResult check_stages_of(const Item& item, std::uint64_t seed) {
     result.messages += to_string(warning.where) + ": warning: " + warning.text() + "\n" + render_excerpt(warning.where, item.texts);
   if (report.deviation) {
     result.exit_code = exit_not_proved;
-    result.messages = item.program->name() + ": " + report.text() + "\n";
+    result.messages = render_message({item.file, 0, 0}, "program `" + item.program->name() + "`: " + report.text(), "not-proved", "",
+                                     "--dump-dir writes the stages: compare this one with the one before it", SourceTexts()) + "\n";
     result.details["message"] = report.text();
   }
   return result;

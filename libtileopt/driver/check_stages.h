@@ -16,6 +16,7 @@ namespace tileopt {
 struct RunnableStage {
   std::string stage;  ///< "50-promoted"
   std::function<std::optional<TreeFault>(TreeInterpreter&)> run;
+  bool repeats = false;  ///< runs what the stage before it runs
 };
 /// The stages of a kernel in driver order: the same stages for every kernel of a program.
 struct RunnableKernel {
@@ -86,11 +87,17 @@ struct StagesReport {
   Document write() const;
 };
 
+/// How much check_stages runs.
+enum class StagesEffort {
+  full,   ///< every stage, at every size vector, on both kinds of arguments, in every order of parallel iterations
+  quick,  ///< every distinct stage at every size vector, the kinds of arguments and the orders by turns
+};
+
 /// Every stage at every size vector, on random and on small-integer arguments, sequentially; the stages from 30-digits on also
 /// with the iterations of their parallel bands reversed and shuffled. Stage by stage, so that the first that deviates is the one
 /// that is named; within the stage, the kernel.
 StagesReport check_stages(const Program& program, const Machine& machine, const std::vector<RunnableKernel>& kernels,
-                          const std::vector<Sizes>& sizes, std::uint64_t seed);
+                          const std::vector<Sizes>& sizes, std::uint64_t seed, StagesEffort effort = StagesEffort::full);
 
 /// The size vectors of `check --stages`: small, odd, and around the multiples of tiles.
 SizeSpread stages_spread();

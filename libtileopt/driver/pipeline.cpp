@@ -76,11 +76,13 @@ std::vector<Ast> asts_of(const std::vector<KernelStages>& kernels) {
 }  // namespace
 
 Candidate<std::vector<KernelStages>> compile_stages(std::shared_ptr<const Program> source, const Plan& plan, const Machine& machine,
-                                                    Trace& trace, const EditedAsts& edited) {
+                                                    Trace& trace, const EditedAsts& edited, std::shared_ptr<const Dependences> known) {
   check_plan(*source, plan, machine);
   trace.begin(source, plan, machine);
   TILEOPT_TRY(program,     trace("05-rewritten",   [&] { return apply_rewrites(source, plan); }));
-  TILEOPT_TRY(dependences, trace("10-dependences", [&] { return std::make_shared<const Dependences>(analyze_dependences(*program)); }));
+  TILEOPT_TRY(dependences, trace("10-dependences", [&] {
+    return known != nullptr && program == source ? known : std::make_shared<const Dependences>(analyze_dependences(*program));
+  }));
   TILEOPT_TRY(kernels,     trace("15-kernels",     [&] { return group_kernels(program, dependences, plan); }));
   return compile_kernels(kernels, machine, trace, edited);
 }

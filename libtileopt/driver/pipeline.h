@@ -26,9 +26,11 @@ struct KernelStages {
 };
 
 /// The stages of all kernels in launch order, as compile() makes them; nothing is printed or proved.
+/// `known`: the dependences of `source`, where the caller has them already; else they are analysed.
 /// @throws Errors(invalid_plan) as compile() does.
 Candidate<std::vector<KernelStages>> compile_stages(std::shared_ptr<const Program> source, const Plan& plan, const Machine& machine,
-                                                    Trace& trace, const EditedAsts& edited = {});
+                                                    Trace& trace, const EditedAsts& edited = {},
+                                                    std::shared_ptr<const Dependences> known = nullptr);
 
 /// Decides nothing: `plan` is resolved (see resolve_plan), so the same inputs give the same bytes.
 /// `edited` replaces the Ast of a kernel (resume from 60-ast); it is printed and verified like any other.

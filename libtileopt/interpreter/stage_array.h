@@ -24,6 +24,11 @@ StageValue convert(StageValue value, ElementType from, ElementType to);
 /// such band counts.
 class Agents {
  public:
+  /// Another kernel starts: all that ran before is ordered before it.
+  void launch() {
+    depth_ = 0;
+    ++current_;
+  }
   void fork() {
     if (depth_++ == 0) first_ = current_ + 1;
   }

@@ -174,11 +174,11 @@ class TreeInterpreter::State {
     }
     if (run_.watched_written) last_writer_ = where();
   }
-  /// "" of a walk that ran to its end.
+  /// Nothing where the walk ran to its end.
   template <class Walk>
   std::optional<TreeFault> guard(const Walk& walk) {
     fault_.reset();
-    agents_ = Agents();
+    agents_.launch();
     try {
       walk();
     } catch (const FaultSignal&) {

@@ -92,6 +92,11 @@ std::string dependence_text(const Program& program, const Dependences& dependenc
     return "`" + statement.name + "`" + (where.empty() ? "" : " (" + where + ")");
   };
   const auto sentence = [&](const std::string& first, const std::string& second) { return named(source) + " " + first + " before " + named(sink) + " " + second; };
+  if (pair.source == pair.sink) {
+    if (has_pair_of(dependences.flow, pair)) return named(sink) + " reads what an earlier instance of it wrote to " + source.write.tensor;
+    if (has_pair_of(dependences.anti, pair)) return named(sink) + " overwrites what an earlier instance of it read from " + sink.write.tensor;
+    if (has_pair_of(dependences.output, pair)) return named(sink) + " overwrites what an earlier instance of it wrote to " + sink.write.tensor;
+  }
   if (has_pair_of(dependences.flow, pair)) return sentence("writes " + source.write.tensor, "reads it");
   if (has_pair_of(dependences.anti, pair)) return sentence("reads " + sink.write.tensor, "overwrites it");
   if (has_pair_of(dependences.output, pair)) return sentence("writes " + source.write.tensor, "overwrites it");

@@ -78,7 +78,7 @@ std::string hint_for(const std::string& code, const PlanEntry& entry, const Pin*
                                        : "pin smaller tiles";
   if (code == "promotion") return "promote below a deeper loop (after=\"...\"), or pin a tile for the loop that is named, so that the box has a constant size";
   if (code == "numerics") return "keep the tensor's own element type, or cast every read in the program";
-  if (code == "legality" && entry.table == "tree") return "keep the loop that carries the dependence outside; drop or change the order(...) pin";
+  if (code == "legality" && entry.table == "tree") return "give the loops another order, or leave it open";
   if (code == "legality" && entry.table == "digits")
     return pin != nullptr && pin->primitive == "vectorize" ? "vectorize a loop whose iterations do not need each other"
                                                             : "run another loop in parallel, one whose iterations do not need each other";

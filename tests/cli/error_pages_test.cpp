@@ -101,6 +101,18 @@ TEST(ErrorPages, TheFirstMessageIsReal) {
   EXPECT_EQ(run.err, blocks.front().text);
 }
 
+TEST(ErrorPages, TheMessageOfTheReadmeIsReal) {
+  const std::string page = read_text(std::string(TILEOPT_SOURCE_DIR) + "/README.md");
+  const std::vector<Block> blocks = blocks_of(page);
+  const auto shown = std::find_if(blocks.begin(), blocks.end(), [](const Block& block) { return block.language == "text"; });
+  ASSERT_NE(shown, blocks.end());
+  const Folder folder;
+  folder.write("wave.tile",
+               "def wave(A: inout[f32[N, N]]):\n    for i in range(1, N):\n        for j in range(N - 1):\n            A[i, j] = A[i - 1, j + 1] + 1\n\n\n"
+               "@schedule(wave)\ndef swapped():\n    schedule(\"original\")\n    order(\"j\", \"i\")\n");
+  EXPECT_EQ(run_shell("tileopt-schedule compile wave.tile --plan @swapped --machine zen4", folder.path()).err, shown->text);
+}
+
 TEST(ExplainError, PrintsThePage) {
   for (const std::string code : {"out-of-bounds", "[out-of-bounds]", "capacity", "internal"}) {
     const ToolRun run = run_tool({"explain-error", code});

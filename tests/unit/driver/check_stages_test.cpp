@@ -225,6 +225,20 @@ TEST_F(CheckStagesTest, ARaceIsSeen) {
   EXPECT_EQ(report.deviation->fault->kind, TreeFault::Kind::race);
 }
 
+TEST_F(CheckStagesTest, WhatAnEarlierKernelWroteIsNoRace) {
+  const auto program = parse("def two(A: f32[N], X: out[f32[N]], Y: out[f32[N]]):\n    for i in range(N):\n        X[i] = A[i] + 1.0\n"
+                             "    for i in range(N):\n        Y[i] = X[N - 1 - i] * 2.0\n");
+  std::vector<RunnableKernel> kernels = stages(program, "schedule(\"original\")");
+  ASSERT_EQ(kernels.size(), 2u);
+  for (std::size_t k = 0; k < 2; ++k) {
+    StageCode parallel = StageCode::of(kernels_[k].promoted());
+    parallel.levels[parallel.statements.front().dims.front()] = "thread";
+    kernels[k].stages[promoted].run = [parallel](TreeInterpreter& interpreter) { return interpreter.run(parallel); };
+  }
+  const StagesReport report = check(program, kernels);
+  EXPECT_FALSE(report.deviation.has_value()) << report.text();
+}
+
 TEST_F(CheckStagesTest, AnOrderThatMattersShowsWhenParallelIterationsRunReversed) {
   const auto program = parse("def scan(A: f32[N], X: inout[f32[N]]):\n    for i in range(1, N):\n        X[i] = X[i - 1] + A[i]\n");
   std::vector<RunnableKernel> kernels = stages(program, "schedule(\"original\")");

@@ -1,0 +1,140 @@
+/// Random programs under random Plans: every stage runs in the tree interpreter and agrees with the reference interpreter, or the
+/// Plan is refused with a reason. A thousand pairs in the suite; TILEOPT_PAIRS=20000 runs that many in all.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <ctime>
+#include <iostream>
+#include <map>
+
+#include "cost_models/machines.h"
+#include "driver/check_stages.h"
+#include "random_pair.h"
+
+namespace tileopt {
+namespace {
+using namespace testing;
+
+constexpr int shards = 8;
+constexpr int plans_each = 4;        // of a program
+constexpr int first_program = 100000;
+constexpr int default_pairs = 1040;  // that ran, in all shards together
+constexpr int least_feasible = 60;   // percent of the Plans tried
+constexpr int least_share = 10;      // percent of the programs that have each feature
+
+int wanted_pairs() {
+  const char* wanted = std::getenv("TILEOPT_PAIRS");
+  return (wanted == nullptr ? default_pairs : std::atoi(wanted)) / shards;
+}
+
+// How many of the pairs that ran have each feature.
+class FeatureCounts {
+ public:
+  void add(const ProgramFeatures& f, const PlanFeatures& p) {
+    ++pairs_;
+    count({{"triangular", f.triangular}, {"strided", f.strided}, {"in-place", f.in_place}, {"multi-statement", f.multi_statement},
+           {"reduction", f.reduction}, {"conditional", f.conditional}, {"local", f.local}}, common_);
+    count({{"contraction", f.contraction}, {"time loop", f.time_loop}, {"tiled", p.tiled}, {"interchanged", p.interchanged},
+           {"parallel", p.parallel}, {"lockstep", p.lockstep}, {"promoted", p.promoted}, {"split layout", p.split_layout},
+           {"atom", p.atom}, {"nested", p.nested}}, others_);
+  }
+  // Where there are enough pairs, each common feature in a tenth of them, the others in some.
+  void print_and_check(bool enough) const {
+    for (const auto& [name, count] : common_) {
+      std::cout << "  " << name << ": " << count << " of " << pairs_ << "\n";
+      if (enough) {
+        EXPECT_GE(count * 100, pairs_ * least_share) << name;
+      }
+    }
+    for (const auto& [name, count] : others_) {
+      std::cout << "  " << name << ": " << count << " of " << pairs_ << "\n";
+      if (enough) {
+        EXPECT_GT(count, 0) << name;
+      }
+    }
+  }
+
+ private:
+  static void count(const std::vector<std::pair<std::string, bool>>& features, std::map<std::string, int>& counts) {
+    for (const auto& [name, holds] : features) counts[name] += holds;
+  }
+  int pairs_ = 0;
+  std::map<std::string, int> common_, others_;
+};
+
+class TreePlans : public ::testing::TestWithParam<int> {
+ protected:
+  // Runs one plan's stages. "" where they ran; else why it was refused.
+  std::string run_plan(RandomCase& random, std::uint64_t seed, FeatureCounts& counts) {
+    PlanFeatures features;
+    const Plan plan = random.plan(seed, &features);
+    Trace trace;
+    const auto candidate = compile_stages(random.program(), plan, machine_, trace, {}, random.dependences());
+    if (const auto* refused = std::get_if<Infeasible>(&candidate)) {
+      EXPECT_FALSE(refused->reason.empty());
+      return refused->stage + ": " + refused->code;
+    }
+    const Program& program = *random.program();
+    const std::vector<Sizes> sizes = random_sizes(seed, program.parameters());
+    const StagesReport report = check_stages(program, machine_, runnable_stages(std::get<0>(candidate)), sizes, seed, StagesEffort::quick);
+    EXPECT_FALSE(report.deviation.has_value()) << "seed " << seed << ": " << report.text() << "\n" << pair_text(program, plan);
+    counts.add(random.features(), features);
+    return "";
+  }
+
+  // A machine file, not the host: the same pairs everywhere.
+  const Machine machine_ = find_machine("x86-64-v3");
+};
+
+// Seed s is plan s of program s / plans_each.
+TEST_P(TreePlans, EveryStageAgreesOrThePlanIsRefused) {
+  FeatureCounts counts;
+  std::map<std::string, int> refusals;
+  const int wanted = wanted_pairs();
+  std::pair<double, std::uint64_t> slowest{0, 0};  // seconds, seed
+  int ran = 0, tried = 0, too_large = 0;
+  for (int number = 0; ran < wanted && tried * least_feasible <= (wanted + 5) * 100; ++number) {
+    const std::uint64_t program = static_cast<std::uint64_t>(first_program + GetParam() + shards * number);
+    try {
+      poly::Context context;
+      std::optional<RandomCase> random = RandomCase::make(context.get(), program, machine_);
+      if (!random) ++too_large;
+      for (int p = 0; random && p < plans_each && ran < wanted; ++p) {
+        ++tried;
+        const std::clock_t start = std::clock();
+        const std::string refusal = run_plan(*random, program * plans_each + static_cast<std::uint64_t>(p), counts);
+        const double seconds = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
+        if (seconds > slowest.first) slowest = {seconds, program * plans_each + static_cast<std::uint64_t>(p)};
+        if (refusal.empty()) ++ran;
+        else ++refusals[refusal];
+      }
+    } catch (const std::exception& error) {
+      ADD_FAILURE() << "program " << program << ": " << error.what() << "\n" << random_program(program);
+    }
+  }
+  std::cout << ran << " pairs of " << tried << " ran (" << (tried == 0 ? 0 : ran * 100 / tried) << " %)";
+  for (const auto& [reason, count] : refusals) std::cout << "; " << reason << " " << count;
+  std::cout << "; " << too_large << " programs too large to analyse; slowest: seed " << slowest.second << ", " << slowest.first << " s\n";
+  EXPECT_GE(ran * 100, tried * least_feasible) << "too few of the plans are feasible";
+  EXPECT_EQ(ran, wanted);
+  counts.print_and_check(wanted >= 100);
+}
+
+// TILEOPT_SEED=400020 test_properties --gtest_filter='*TreePlanSeed*': one pair alone, for whoever mends it.
+using TreePlanSeed = TreePlans;
+TEST_P(TreePlanSeed, Alone) {
+  const char* text = std::getenv("TILEOPT_SEED");
+  if (text == nullptr) GTEST_SKIP() << "TILEOPT_SEED names no seed";
+  const std::uint64_t seed = std::stoull(text);
+  FeatureCounts counts;
+  poly::Context context;
+  std::optional<RandomCase> random = RandomCase::make(context.get(), seed / plans_each, machine_);
+  const std::string refusal = random ? run_plan(*random, seed, counts) : "dependences: quota";
+  std::cout << (refusal.empty() ? "ran" : refusal) << "\n";
+}
+
+INSTANTIATE_TEST_SUITE_P(Shard, TreePlans, ::testing::Range(0, shards));
+INSTANTIATE_TEST_SUITE_P(One, TreePlanSeed, ::testing::Values(0));
+
+}  // namespace
+}  // namespace tileopt
