@@ -302,7 +302,9 @@ bool ValueLowering::check_operator(BinaryOp op, Position where, ElementType type
     case BinaryOp::bit_xor:
     case BinaryOp::shift_left:
     case BinaryOp::shift_right:
-      return is_integer(type) || refuse(is_float(type) ? "cast to an integer type" : "use `and`, `or` and `not`");
+      return is_integer(type) || refuse(!is_float(type)          ? "use `and`, `or` and `not`"
+                                         : op == BinaryOp::bit_xor ? "cast to an integer type; a power is a product, x * x"
+                                                                   : "cast to an integer type");
     case BinaryOp::lt:
     case BinaryOp::le:
     case BinaryOp::gt:

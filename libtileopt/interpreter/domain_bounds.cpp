@@ -77,8 +77,10 @@ std::int64_t count_box(const isl::set& set) {
 }
 }  // namespace
 
-DomainBounds::DomainBounds(const isl::set& domain, std::vector<std::uint32_t> order)
-    : order_(std::move(order)), domain_(flatten_set(domain)) {
+DomainBounds::DomainBounds(const isl::set& implicit, std::vector<std::uint32_t> order) : order_(std::move(order)) {
+  // Existentials may turn out to be none: the bounds must come from the very set whose membership they imply.
+  const isl::set domain = isl::manage(isl_set_compute_divs(implicit.copy()));
+  domain_ = flatten_set(domain);
   TILEOPT_CHECK(static_cast<std::size_t>(isl_set_dim(domain.get(), isl_dim_set)) == order_.size(),
                 "the order binds other iterators than the domain " + poly::to_text(domain) + " has");
   TILEOPT_CHECK(isl_set_is_bounded(domain.get()) == isl_bool_true, "the domain " + poly::to_text(domain) + " is unbounded");
