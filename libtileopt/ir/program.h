@@ -68,7 +68,7 @@ struct Access {
 /// `iterator == value`: an index that is read from memory is an iterator over all values that it may have, and instances in
 /// which it differs from the value read have no effect. So everything that is said of a statement (domain, accesses,
 /// dependences, coverage) stays affine and holds for any data; loops over such an iterator run its one effective value.
-/// docs/decisions/008.
+/// docs/decisions/010.
 struct Guard {
   std::size_t iterator = 0;  ///< position among the statement's iterators
   ExprPtr value;             ///< i64, over reads and index values that do not depend on this iterator or on later ones
