@@ -78,6 +78,8 @@ class StageChecker {
     TreeOptions options;
     options.order = order;
     options.seed = seed_;
+    // Whole boxes, copies and empty outer loops cost more than the instances alone; a runaway loop costs more than all of them.
+    options.max_points = (std::int64_t(1) << 22) + 256 * reference.result.instances;
     TreeInterpreter interpreter(program_, machine_, reference.sizes, reference.arguments, options);
     if (watched != nullptr) interpreter.watch(watched->tensor, offset_of(reference, *watched));
     StageRun run;

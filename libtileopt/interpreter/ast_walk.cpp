@@ -42,8 +42,9 @@ class AstWalk::Corner : public LeafCorner {
   const Node& leaf_;
 };
 
-AstWalk::AstWalk(const Ast& ast, const Sizes& sizes, WalkOrder order, std::function<void(const AstLeaf&)> check)
-    : order_(std::move(order)), check_(std::move(check)), kernel_(ast.kernel) {
+AstWalk::AstWalk(const Ast& ast, const Sizes& sizes, WalkOrder order, std::int64_t most_iterations,
+                 std::function<void(const AstLeaf&)> check)
+    : order_(std::move(order)), check_(std::move(check)), kernel_(ast.kernel), most_iterations_(most_iterations) {
   for (const auto& [name, size] : sizes) {
     slots_[name] = values_.size();
     values_.push_back(size);
@@ -176,7 +177,14 @@ std::int64_t AstWalk::value(std::uint32_t expr) const {
 void AstWalk::run(AstVisitor& visitor) {
   around_.clear();
   loops_run_ = 0;
+  iterations_ = 0;
   run(nodes_[root_], visitor);
+}
+
+void AstWalk::count_iteration() {
+  if (++iterations_ <= most_iterations_) [[likely]] return;
+  throw Errors(Diagnostic{ErrorCode::invalid_size, {}, "the loops of kernel `" + kernel_ + "` run more than " + std::to_string(most_iterations_) + " iterations at these sizes",
+                          "choose smaller sizes, or look at the bounds of the loops", ""});
 }
 
 void AstWalk::run(const Node& node, AstVisitor& visitor) {
@@ -201,15 +209,21 @@ void AstWalk::run_loop(const Node& node, AstVisitor& visitor) {
   around_.push_back(&node);
   if (node.independent) visitor.begin_parallel();
   const auto enter = [&](std::int64_t x) {
+    count_iteration();
     if (node.independent) visitor.next_agent();
     values_[node.slot] = x;
     run(body, visitor);
   };
   if (node.free && order_.order != LoopOrder::forward) {
-    const std::int64_t last = low > high ? -1 : (high - low) / node.step;
+    std::int64_t distance = 0;
+    if (__builtin_sub_overflow(high, low, &distance)) fail_overflow();
+    const std::int64_t last = low > high ? -1 : std::min(distance / node.step, most_iterations_);
     for (const std::int64_t k : visiting_order(0, last, order_.order, order_.seed + ++loops_run_)) enter(low + k * node.step);
   } else {
-    for (std::int64_t x = low; x <= high; x += node.step) enter(x);
+    for (std::int64_t x = low; x <= high;) {
+      enter(x);
+      if (__builtin_add_overflow(x, node.step, &x)) break;
+    }
   }
   if (node.independent) visitor.end_parallel();
   around_.pop_back();

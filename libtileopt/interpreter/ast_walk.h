@@ -26,10 +26,11 @@ class AstVisitor : public TreeVisitor {
 /// @throws Errors(invalid_dump) where an expression names neither a loop around it nor a size.
 class AstWalk {
  public:
-  /// `check` sees every leaf first, and throws where its operands do not fit its statement.
-  AstWalk(const Ast& ast, const Sizes& sizes, WalkOrder order, std::function<void(const AstLeaf&)> check);
+  /// `check` sees every leaf first, and throws where its operands do not fit its statement. Loops of an edited Ast may run for
+  /// ever: `most_iterations` of all loops together are run.
+  AstWalk(const Ast& ast, const Sizes& sizes, WalkOrder order, std::int64_t most_iterations, std::function<void(const AstLeaf&)> check);
 
-  /// @throws Errors(invalid_size) on 64-bit overflow, and what the visitor throws.
+  /// @throws Errors(invalid_size) on 64-bit overflow or more than `most_iterations`, and what the visitor throws.
   void run(AstVisitor& visitor);
   /// Digits of the loops around the current point, outermost first, with their values.
   std::vector<std::pair<std::string, std::int64_t>> loops() const;
@@ -65,6 +66,7 @@ class AstWalk {
   std::int64_t value(std::uint32_t expr) const;
   void run(const Node& node, AstVisitor& visitor);
   void run_loop(const Node& node, AstVisitor& visitor);
+  void count_iteration();
 
   WalkOrder order_;
   std::function<void(const AstLeaf&)> check_;
@@ -76,6 +78,8 @@ class AstWalk {
   std::size_t root_ = 0;
   std::vector<const Node*> around_;           ///< loops around the current point
   std::uint64_t loops_run_ = 0;
+  std::int64_t most_iterations_;
+  std::int64_t iterations_ = 0;
 };
 
 }  // namespace tileopt

@@ -38,6 +38,8 @@ StageCode StageCode::of(const PromotedSchedule& promoted) {
 }
 
 namespace {
+constexpr long largest_box = 1L << 20;  ///< of an Ast's leaf; the passes make boxes of at most 4096 points
+
 [[noreturn]] void reject_ast(const std::string& statement, const std::string& kernel, const std::string& message) {
   throw Errors(Diagnostic{ErrorCode::invalid_dump, {}, "statement `" + statement + "` of the Ast of kernel `" + kernel + "` " + message,
                           "compare the entry with a freshly written dump (docs/dumps.md)", ""});
@@ -361,8 +363,10 @@ LeafShape TreeInterpreter::State::ast_shape(const AstStatement& statement, const
   LeafShape shape;
   shape.name = statement.name;
   shape.kind = statement.kind == "compute" ? LeafKind::compute : statement.kind == "copy_in" ? LeafKind::copy_in : LeafKind::copy_out;
+  long points = 1;
   for (const AstStatement::BoxDigit& digit : statement.box) {
     if (digit.radix < 1) reject("has a box digit of radix " + std::to_string(digit.radix));
+    if (__builtin_mul_overflow(points, digit.radix, &points) || points > largest_box) reject("has a box of more than 2^20 points");
     shape.radices.push_back(digit.radix);
   }
   shape.zero_fill = statement.zero_fill && shape.kind == LeafKind::copy_in;
@@ -397,7 +401,7 @@ std::optional<TreeFault> TreeInterpreter::State::run_ast(const Ast& ast) {
     shape.name = name;
     shapes.emplace(name, std::move(shape));
   }
-  AstWalk walk(ast, sizes_, walk_order([&](const std::string& level) { return level_kind(level); }),
+  AstWalk walk(ast, sizes_, walk_order([&](const std::string& level) { return level_kind(level); }), options_.max_points,
                [&](const AstLeaf& leaf) { check_leaf(leaf, shapes, ast.kernel); });
   LoopVisitor visitor(*this, promoted, walk);
   for (auto& [name, shape] : shapes) visitor.add(std::move(shape));

@@ -26,7 +26,7 @@ struct TreeOptions {
   LoopOrder order = LoopOrder::forward;  ///< of bands on independent and lockstep levels
   std::uint64_t seed = 1;                ///< of LoopOrder::shuffled
   bool find_races = true;                ///< elements that two iterations of an independent band touch, one of them writing
-  std::int64_t max_points = std::int64_t(1) << 26;
+  std::int64_t max_points = std::int64_t(1) << 26;  ///< points of leaves, and iterations of an Ast's loops
 };
 
 /// Where a run is: a statement of the stage and the values of its dimensions (of the loops around, in an Ast).

@@ -10,6 +10,7 @@
 
 #include "cost_models/machines.h"
 #include "driver/check_kernel.h"
+#include "driver/check_stages.h"
 #include "driver/request.h"
 #include "frontends/tile_text/tile_text.h"
 
@@ -182,11 +183,23 @@ class EditedDumpTest : public ::testing::TestWithParam<const char*> {
       const SizeSpread few{{1, 3, 33, 70}, 4, std::int64_t(1) << 18};
       const CheckReport report = check_kernels(*resumed.program, {&kernel}, spread_sizes(*resumed.program, few), 5, 0);
       EXPECT_EQ(report.failure, "");
+      check_stages_of(resumed, request);
       return "";
     } catch (const Errors& errors) {
       EXPECT_FALSE(errors.diagnostics().front().hint.empty());
       return errors.what();
     }
+  }
+
+  // The stages of what was resumed agree too.
+  static void check_stages_of(const Resumed& resumed, const Request& request) {
+    Trace trace;
+    const auto stages = resolve_and_stage(resumed.program, request, trace, resumed.asts);
+    ASSERT_TRUE(feasible(stages));
+    const SizeSpread few{{3, 33}, 2, std::int64_t(1) << 16};
+    const StagesReport report = check_stages(*resumed.program, resumed.machine, runnable_stages(std::get<0>(stages)),
+                                             spread_sizes(*resumed.program, few), 5, StagesEffort::quick);
+    EXPECT_FALSE(report.deviation.has_value()) << report.text();
   }
 
   fs::path folder_;

@@ -288,6 +288,47 @@ TEST_F(CheckStagesTest, AnEditedAstIsNamed) {
   expect_named(check(program, kernels), "60-ast");
 }
 
+// An edited Ast may say anything: what does not fit is a user error with a hint, never a crash and never a hang.
+TEST_F(CheckStagesTest, AstsThatMakeNoSenseAreUserErrors) {
+  const auto program = kernel("transpose");
+  Request wanted = request();
+  Trace trace;
+  const auto fresh = resolve_and_stage(program, wanted, trace);
+  ASSERT_TRUE(feasible(fresh));
+  const Ast& ast = std::get<0>(fresh).front().ast;
+  const std::string text = ast.write().dump();
+  const std::vector<std::pair<std::string, std::string>> edits = {
+      {"\"upper\":\"", "\"upper\":\"4611686018427387904 + "},  // runs for ever
+      {"\"upper\":\"", "\"upper\":\"nowhere + "},              // names nothing
+      {"\"write\":[\"", "\"write\":[\"0\",\""},               // one subscript too many
+      {"\"reads\":[[\"", "\"reads\":[[\"0\",\""},
+      {"\"write_array\":\"", "\"write_array\":\"lost_"},
+      {"\"radix\":", "\"radix\":9999999"},
+  };
+  for (const auto& [from, to] : edits) {
+    SCOPED_TRACE(to);
+    std::string edited_text = text;
+    const std::size_t at = edited_text.find(from);
+    if (at == std::string::npos) {
+      ADD_FAILURE() << from << " is not in " << text.substr(0, 400);
+      continue;
+    }
+    edited_text.replace(at, from.size(), to);
+    try {
+      EditedAsts edited;
+      edited.emplace(ast.kernel, Ast::read(parse_json(edited_text, "edited"), "edited"));
+      const auto changed = resolve_and_stage(program, wanted, trace, edited);
+      ASSERT_TRUE(feasible(changed));
+      check(program, runnable_stages(std::get<0>(changed)));
+      ADD_FAILURE() << "accepted";
+    } catch (const Errors& errors) {
+      EXPECT_FALSE(errors.diagnostics().front().hint.empty());
+      const ErrorCode code = errors.diagnostics().front().code;
+      EXPECT_TRUE(code == ErrorCode::invalid_dump || code == ErrorCode::invalid_size) << errors.what();
+    }
+  }
+}
+
 TEST_F(CheckStagesTest, ErrorsGrowWithTheReductionAndStayBelowTheBound) {
   const auto program = kernel("gemm");
   const std::vector<RunnableKernel> kernels = stages(program, "");
