@@ -84,6 +84,37 @@ static inline uint16_t tileopt_store_f16(float x) {
 }
 )";
 
+const char* const round_tf32 = R"(/* float rounded to the nearest even of 11 significant bits. */
+static inline float tileopt_round_tf32(float x) {
+  const uint32_t bits = tileopt_bits_f32(x);
+  const uint32_t rounded = (bits + 0xfffu + ((bits >> 13) & 1u)) & 0xffffe000u;
+  return tileopt_f32_bits(x != x ? (bits | 0x00400000u) & 0xffffe000u : rounded);
+}
+)";
+
+// 8-bit floats: $M mantissa bits, $B the exponent's bias. A float's exponent and mantissa are shifted together; scaling by a power
+// of two, which is exact, puts the exponent (and subnormal numbers) right.
+const char* const load_fp8 = R"(static inline float tileopt_load_$T(uint8_t bits) {
+  const uint32_t sign = (uint32_t)(bits & 0x80u) << 24;
+  const uint32_t magnitude = bits & 0x7fu;
+  const float value = tileopt_f32_bits(magnitude << $S) * 0x1p$Df;
+  return tileopt_f32_bits($N ? 0x7fc00000u : $Isign | tileopt_bits_f32(value));
+}
+)";
+
+const char* const store_fp8 = R"(/* Bits of the nearest even $T; what overflows is $O. */
+static inline uint8_t tileopt_store_$T(float x) {
+  const uint32_t bits = tileopt_bits_f32(x);
+  const uint32_t sign = bits >> 24 & 0x80u;
+  const uint32_t magnitude = bits & 0x7fffffffu;
+  const uint32_t normal = (magnitude - $Ru + ((magnitude >> $S) & 1u)) >> $S;
+  const uint32_t tiny = tileopt_bits_f32(tileopt_f32_bits(magnitude) + 0x1p$Cf) - tileopt_bits_f32(0x1p$Cf);
+  const uint32_t finite = magnitude < $Lu ? tiny : normal;
+  const uint32_t kept = finite < $Xu ? finite : $Xu;
+  return (uint8_t)(magnitude > 0x7f800000u ? $Q : $K);
+}
+)";
+
 const char* const minmax_float = R"(/* A NaN wins, the first of two. */
 static inline $C tileopt_$O_$T($C a, $C b) { return ((a $R b) | (a != a)) ? a : b; }
 )";
@@ -183,6 +214,32 @@ void add_saturating(std::vector<HelperRow>& rows, ElementType from, const Intege
   rows.push_back({"tileopt_" + type_name(from) + "_to_" + type_name(row.type), {}, text});
 }
 
+void add_fp8(std::vector<HelperRow>& rows, ElementType type) {
+  const std::string name = type_name(type);
+  const int mantissa = value_digits(type) - 1, least = least_exponent(type), shift = 23 - mantissa, rebias = 126 + least;
+  const bool infinities = has_infinity(type), signed_zero = has_negative_zero(type);
+  const std::string top = infinities ? "0x7c" : signed_zero ? "0x7f" : "0x80";
+  const auto fill = [&](std::string text) {
+    text = replace_all(text, "$T", name);
+    text = replace_all(text, "$S", std::to_string(shift));
+    text = replace_all(text, "$D", std::to_string(rebias));
+    text = replace_all(text, "$N", infinities ? "magnitude > 0x7cu" : signed_zero ? "magnitude == 0x7fu" : "bits == 0x80u");
+    text = replace_all(text, "$I", infinities ? "magnitude == 0x7cu ? sign | 0x7f800000u : " : "");
+    text = replace_all(text, "$O", infinities ? "infinite" : "NaN");
+    text = replace_all(text, "$R", std::to_string((static_cast<unsigned>(rebias) << 23) - ((1u << (shift - 1)) - 1)));
+    text = replace_all(text, "$C", std::to_string(least - mantissa + 23));
+    text = replace_all(text, "$L", std::to_string(static_cast<unsigned>(least + 127) << 23));
+    text = replace_all(text, "$X", top);
+    text = replace_all(text, "$Q", infinities ? "sign | 0x7eu" : signed_zero ? "sign | 0x7fu" : "0x80u");
+    return replace_all(text, "$K", signed_zero ? "sign | kept" : "kept == 0 ? 0u : kept == 0x80u ? 0x80u : sign | kept");
+  };
+  const std::vector<std::string> casts = {"tileopt_bits_f32", "tileopt_f32_bits"};
+  rows.push_back({"tileopt_load_" + name, casts, fill(load_fp8)});
+  rows.push_back({"tileopt_store_" + name, casts, fill(store_fp8)});
+  rows.push_back({"tileopt_round_" + name, {"tileopt_load_" + name, "tileopt_store_" + name},
+                  "static inline float tileopt_round_" + name + "(float x) { return tileopt_load_" + name + "(tileopt_store_" + name + "(x)); }\n"});
+}
+
 void add_float_minmax(std::vector<HelperRow>& rows, ElementType type) {
   for (const auto& [op, relation] : {std::pair("min", "<="), std::pair("max", ">=")}) {
     std::string text = replace_all(minmax_float, "$O", op);
@@ -207,6 +264,11 @@ std::vector<HelperRow> arithmetic_helper_rows() {
   rows.push_back({"tileopt_store_f16", {"tileopt_bits_f32", "tileopt_f32_bits"}, store_f16});
   rows.push_back({"tileopt_round_f16", {"tileopt_load_f16", "tileopt_store_f16"},
                   "static inline float tileopt_round_f16(float x) { return tileopt_load_f16(tileopt_store_f16(x)); }\n"});
+  rows.push_back({"tileopt_round_tf32", {"tileopt_bits_f32", "tileopt_f32_bits"}, round_tf32});
+  rows.push_back({"tileopt_load_tf32", {"tileopt_round_tf32"},
+                  "static inline float tileopt_load_tf32(float x) { return tileopt_round_tf32(x); }\n"});
+  for (const ElementType type : {ElementType::e4m3fn, ElementType::e5m2, ElementType::e4m3fnuz, ElementType::e5m2fnuz})
+    add_fp8(rows, type);
   add_float_minmax(rows, ElementType::f32);
   add_float_minmax(rows, ElementType::f64);
   for (const IntegerRow& row : integers) add_integer(rows, row);

@@ -25,9 +25,14 @@ std::string reduction_identity(const std::string& helper) {
 }  // namespace
 
 std::string storage_type_c(ElementType type) {
+  if (is_tuple(type)) {
+    std::string name = "tileopt_tuple";
+    for (const ElementType component : tuple_components(type)) name += "_" + type_name(component);
+    return name;
+  }
   switch (type) {
     case ElementType::f64: return "double";
-    case ElementType::f32: return "float";
+    case ElementType::f32: case ElementType::tf32: return "float";
     case ElementType::f16: case ElementType::bf16: return "uint16_t";
     case ElementType::i64: return "int64_t";
     case ElementType::i32: return "int32_t";
@@ -36,20 +41,22 @@ std::string storage_type_c(ElementType type) {
     case ElementType::u64: return "uint64_t";
     case ElementType::u32: return "uint32_t";
     case ElementType::u16: return "uint16_t";
-    case ElementType::u8: case ElementType::boolean: return "uint8_t";
+    case ElementType::u8: case ElementType::boolean:
+    case ElementType::e4m3fn: case ElementType::e5m2: case ElementType::e4m3fnuz: case ElementType::e5m2fnuz: return "uint8_t";
   }
   return "";
 }
 
 ElementType compute_type(ElementType type) {
-  return type == ElementType::f16 || type == ElementType::bf16 ? ElementType::f32 : type;
+  return is_narrow_float(type) ? ElementType::f32 : type;
 }
 
 std::string compute_type_c(ElementType type) { return storage_type_c(compute_type(type)); }
 
 std::string storage_name(ElementType type) {
   if (type == ElementType::f16 || type == ElementType::bf16) return "u16";
-  return type == ElementType::boolean ? "u8" : type_name(type);
+  if (type == ElementType::tf32) return "f32";
+  return type == ElementType::boolean || is_narrow_float(type) ? "u8" : type_name(type);
 }
 
 const std::vector<HelperRow>& scalar_helper_table() {
@@ -95,8 +102,21 @@ std::string Helpers::reduction(const std::string& helper) {
   return helper;
 }
 
+std::string Helpers::tuple(ElementType type) {
+  tuples_.insert(type);
+  return storage_type_c(type);
+}
+
+void Helpers::define(const std::string& name, const std::string& text) { definitions_.emplace(name, text); }
+
 std::string Helpers::text() const {
   std::string text;
+  for (const ElementType type : tuples_) {
+    const std::vector<ElementType> components = tuple_components(type);
+    text += "/* " + type_name(type) + " */\ntypedef struct {";
+    for (std::size_t c = 0; c < components.size(); ++c) text += " " + storage_type_c(components[c]) + " c" + std::to_string(c) + ";";
+    text += " } " + storage_type_c(type) + ";\n\n";
+  }
   for (const auto& [name, element] : vectors_) {
     const std::string lanes = name.substr(name.find('x') + 1);
     const std::string bytes = lanes + " * sizeof(" + element + ")";
@@ -114,6 +134,7 @@ std::string Helpers::text() const {
     text += "#pragma omp declare reduction(" + helper + " : " + type + " : omp_out = " + helper +
             "(omp_out, omp_in)) initializer(omp_priv = " + reduction_identity(helper) + ")\n\n";
   }
+  for (const auto& [name, definition] : definitions_) text += definition + "\n";
   return text;
 }
 

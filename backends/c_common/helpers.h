@@ -22,6 +22,11 @@ class Helpers {
   /// Requests `#pragma omp declare reduction` for a helper "tileopt_max_f32"; returns the reduction's identifier.
   std::string reduction(const std::string& helper);
 
+  /// Requests the struct that a tuple type is in C; returns its name, as storage_type_c does.
+  std::string tuple(ElementType type);
+  /// Requests a function of this text, once a name, after all helpers.
+  void define(const std::string& name, const std::string& text);
+
   bool uses_vectors() const { return !vectors_.empty(); }
   /// All that was requested, as C text.
   std::string text() const;
@@ -31,14 +36,17 @@ class Helpers {
   std::set<std::pair<std::string, int>> on_vectors_;
   std::map<std::string, std::string> vectors_;  ///< type name -> element's C type
   std::set<std::string> reductions_;
+  std::set<ElementType> tuples_;
+  std::map<std::string, std::string> definitions_;
 };
 
-/// Element type as stored in memory: bf16 and f16 are their bits (uint16_t), bool is a byte.
+/// Element type as stored in memory: narrow floats are their bits (but tf32 a float), bool is a byte, a tuple is a struct of its
+/// stored components c0, c1, ... whose typedef Helpers::tuple requests.
 std::string storage_type_c(ElementType type);
-/// Element type as computed with: bf16 and f16 are held in float, always exactly one of their own values.
+/// Element type as computed with: narrow floats are held in float, always exactly one of their own values; a tuple as stored.
 std::string compute_type_c(ElementType type);
 ElementType compute_type(ElementType type);
-/// "f32", "i8", ..., "u16" for the storage of bf16 and f16.
+/// "f32", "i8", ..., "u16" for the storage of bf16 and f16, "u8" of 8-bit floats.
 std::string storage_name(ElementType type);
 
 }  // namespace tileopt

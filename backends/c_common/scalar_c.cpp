@@ -10,18 +10,6 @@
 namespace tileopt {
 
 namespace {
-std::string round_c(ElementType type, const std::string& value, Helpers& helpers) {
-  if (type == ElementType::bf16) {
-    helpers.use("tileopt_round_bf16");
-    return "tileopt_round_bf16(" + without_parentheses(value) + ")";
-  }
-  if (type == ElementType::f16) {
-    helpers.use("tileopt_round_f16");
-    return "tileopt_round_f16(" + without_parentheses(value) + ")";
-  }
-  return value;
-}
-
 std::string helper_call(const std::string& name, const std::string& a, Helpers& helpers) {
   helpers.use(name);
   return name + "(" + without_parentheses(a) + ")";
@@ -29,6 +17,10 @@ std::string helper_call(const std::string& name, const std::string& a, Helpers& 
 std::string helper_call(const std::string& name, const std::string& a, const std::string& b, Helpers& helpers) {
   helpers.use(name);
   return name + "(" + without_parentheses(a) + ", " + without_parentheses(b) + ")";
+}
+
+std::string round_c(ElementType type, const std::string& value, Helpers& helpers) {
+  return is_narrow_float(type) ? helper_call("tileopt_round_" + type_name(type), value, helpers) : value;
 }
 
 std::string infix(const std::string& a, const std::string& op, const std::string& b) { return "(" + a + " " + op + " " + b + ")"; }
@@ -52,17 +44,15 @@ std::string real_literal(double value, bool narrow) {
   return std::signbit(value) ? "(" + text + ")" : text;
 }
 
-/// Rounds a literal's double once to a 16-bit float: through the nearest odd float.
+/// A literal's double rounded once to a narrow float.
 double round_literal(double value, ElementType type) {
-  const int digits = type == ElementType::bf16 ? 8 : 11;
-  const int lowest = type == ElementType::bf16 ? -126 : -14;
-  const double largest = type == ElementType::bf16 ? 0x1.fep127 : 65504.0;
   if (!std::isfinite(value) || value == 0) return value;
-  const int exponent = std::max(std::ilogb(value), lowest);
-  const double unit = std::ldexp(1.0, exponent - (digits - 1));
+  const int exponent = std::max(std::ilogb(value), least_exponent(type));
+  const double unit = std::ldexp(1.0, exponent - (value_digits(type) - 1));
   const double rounded = std::nearbyint(value / unit) * unit;
-  if (std::fabs(rounded) > largest) return std::copysign(std::numeric_limits<double>::infinity(), value);
-  return rounded;
+  if (std::fabs(rounded) <= largest_finite(type)) return rounded;
+  if (!has_infinity(type)) return std::numeric_limits<double>::quiet_NaN();
+  return std::copysign(std::numeric_limits<double>::infinity(), value);
 }
 
 std::string integer_binary_c(BinaryOp op, ElementType type, const std::string& a, const std::string& b, Helpers& helpers) {
@@ -110,7 +100,7 @@ std::string float_binary_c(BinaryOp op, ElementType type, const std::string& a, 
 
 std::string integer_to_float_c(ElementType from, ElementType to, const std::string& value, Helpers& helpers) {
   const std::string c = compute_type_c(to);
-  const bool narrow = to == ElementType::bf16 || to == ElementType::f16;
+  const bool narrow = is_narrow_float(to);
   if (!narrow || widens_exactly(from, to)) return "(" + c + ")" + value;
   helpers.use("tileopt_odd_f32");
   std::string exact = "(double)" + value;
@@ -139,10 +129,24 @@ struct Printer {
   std::string operator()(const Call& n) const {
     return call_c(n.function, expr->type, operand(n.arguments.at(0)), context.helpers);
   }
+  std::string operator()(const MakeTuple& n) const {
+    std::string values;
+    for (const ExprPtr& component : n.components)
+      values += (values.empty() ? "" : ", ") + store_c(component->type, operand(component), context.helpers);
+    return "((" + context.helpers.tuple(expr->type) + "){" + values + "})";
+  }
+  std::string operator()(const Component& n) const {
+    const std::string member = operand(n.operand) + ".c" + std::to_string(n.index);
+    return load_c(expr->type, member, context.helpers);
+  }
 };
 }  // namespace
 
-std::string scalar_c(const ExprPtr& expr, const ScalarContext& context) { return std::visit(Printer{expr, context}, expr->node); }
+std::string scalar_c(const ExprPtr& expr, const ScalarContext& context) {
+  if (context.bound != nullptr)
+    if (const auto variable = context.bound->find(expr.get()); variable != context.bound->end()) return variable->second;
+  return std::visit(Printer{expr, context}, expr->node);
+}
 
 ElementType operand_type(const Binary& binary) { return binary.left->type; }
 
@@ -164,7 +168,9 @@ std::string literal_c(const Literal& literal, ElementType type) {
   switch (type) {
     case ElementType::f64: return real_literal(literal.real, false);
     case ElementType::f32: return real_literal(literal.real, true);
-    case ElementType::f16: case ElementType::bf16: return real_literal(round_literal(literal.real, type), true);
+    case ElementType::f16: case ElementType::bf16: case ElementType::tf32:
+    case ElementType::e4m3fn: case ElementType::e5m2: case ElementType::e4m3fnuz: case ElementType::e5m2fnuz:
+      return real_literal(round_literal(literal.real, type), true);
     case ElementType::i64:
       if (literal.integer == std::numeric_limits<std::int64_t>::min()) return "(-INT64_C(9223372036854775807) - 1)";
       return literal.integer < 0 ? "(-INT64_C(" + std::to_string(-literal.integer) + "))" : "INT64_C(" + std::to_string(literal.integer) + ")";
@@ -180,10 +186,10 @@ std::string literal_c(const Literal& literal, ElementType type) {
   return "0";
 }
 
-std::string unary_c(UnaryOp op, ElementType type, const std::string& operand, Helpers&) {
+std::string unary_c(UnaryOp op, ElementType type, const std::string& operand, Helpers& helpers) {
   switch (op) {
     case UnaryOp::negate:
-      if (is_float(type)) return "(-" + operand + ")";
+      if (is_float(type)) return has_negative_zero(type) ? "(-" + operand + ")" : round_c(type, "(-" + operand + ")", helpers);
       return wrapped(type, "0", "-", operand);
     case UnaryOp::logical_not: return "(!" + operand + ")";
     case UnaryOp::bit_not:
@@ -230,42 +236,23 @@ std::string call_c(Function function, ElementType type, const std::string& argum
     return "(" + infix(argument, "<", "0") + " ? " + wrapped(type, "0", "-", argument) + " : " + argument + ")";
   }
   const std::string value = helper_call("tileopt_" + function_name(function) + "_" + type_name(compute_type(type)), argument, helpers);
-  return exact ? value : round_c(type, value, helpers);
+  return exact && has_negative_zero(type) ? value : round_c(type, value, helpers);
 }
 
 std::string combine_c(Combine combine, ElementType type, const std::string& element, const std::string& value, Helpers& helpers) {
-  switch (combine) {
-    case Combine::assign: return value;
-    case Combine::sum: return binary_c(BinaryOp::add, type, element, value, helpers);
-    case Combine::prod: return binary_c(BinaryOp::mul, type, element, value, helpers);
-    case Combine::min: return binary_c(BinaryOp::min, type, element, value, helpers);
-    case Combine::max: return binary_c(BinaryOp::max, type, element, value, helpers);
-  }
-  return value;
+  if (combine == Combine::assign) return value;
+  const std::optional<BinaryOp> op = combine_operator(combine);
+  TILEOPT_CHECK(op.has_value(), "combine " + combine_name(combine) + " has no operator");
+  return binary_c(*op, type, element, value, helpers);
 }
 
 std::string load_c(ElementType type, const std::string& value, Helpers& helpers) {
-  if (type == ElementType::bf16) {
-    helpers.use("tileopt_load_bf16");
-    return "tileopt_load_bf16(" + value + ")";
-  }
-  if (type == ElementType::f16) {
-    helpers.use("tileopt_load_f16");
-    return "tileopt_load_f16(" + value + ")";
-  }
-  return value;
+  return is_narrow_float(type) ? helper_call("tileopt_load_" + type_name(type), value, helpers) : value;
 }
 
 std::string store_c(ElementType type, const std::string& value, Helpers& helpers) {
-  if (type == ElementType::bf16) {
-    helpers.use("tileopt_store_bf16");
-    return "tileopt_store_bf16(" + without_parentheses(value) + ")";
-  }
-  if (type == ElementType::f16) {
-    helpers.use("tileopt_store_f16");
-    return "tileopt_store_f16(" + without_parentheses(value) + ")";
-  }
-  return value;
+  if (!is_narrow_float(type) || type == ElementType::tf32) return value;
+  return helper_call("tileopt_store_" + type_name(type), value, helpers);
 }
 
 }  // namespace tileopt

@@ -1,9 +1,10 @@
 /// Scalar typed expressions of statement bodies as C with the tile language's semantics (interpreter/number.h defines them).
-/// bf16 and f16 values are held in float and rounded after every operation.
+/// Values of narrow floats are held in float and rounded after every operation; tuples are structs (see Helpers::tuple).
 #pragma once
 
 #include <functional>
 #include <string>
+#include <unordered_map>
 
 #include "backends/c_common/helpers.h"
 #include "ir/expr.h"
@@ -16,6 +17,7 @@ struct ScalarContext {
   std::function<std::string(std::size_t access)> read;                     ///< in the compute type of the access's element
   std::function<std::string(std::size_t index, ElementType type)> index;   ///< as `type`
   Helpers& helpers;
+  const std::unordered_map<const Expr*, std::string>* bound = nullptr;  ///< subexpressions that C variables hold already
 };
 std::string scalar_c(const ExprPtr& expr, const ScalarContext& context);
 
@@ -26,7 +28,7 @@ std::string unary_c(UnaryOp op, ElementType type, const std::string& operand, He
 std::string binary_c(BinaryOp op, ElementType type, const std::string& left, const std::string& right, Helpers& helpers);
 std::string convert_c(ElementType from, ElementType to, const std::string& value, Helpers& helpers);
 std::string call_c(Function function, ElementType type, const std::string& argument, Helpers& helpers);
-/// element (+) value; assign gives `value`.
+/// element (+) value by a built-in combine; assign gives `value`.
 std::string combine_c(Combine combine, ElementType type, const std::string& element, const std::string& value, Helpers& helpers);
 
 /// Storage to compute type and back; `value` of load_c is an lvalue.

@@ -9,7 +9,11 @@
 namespace tileopt {
 
 namespace {
-bool is_number(ElementType type) { return type != ElementType::boolean; }
+/// Types with vector forms: not bool, tuples, and the floats that only scalar helpers convert.
+bool is_number(ElementType type) {
+  if (is_tuple(type) || type == ElementType::boolean) return false;
+  return !is_narrow_float(type) || type == ElementType::f16 || type == ElementType::bf16;
+}
 
 int compute_bytes(ElementType type) { return size_bytes(compute_type(type)); }
 
@@ -36,6 +40,10 @@ void collect_reads(const ExprPtr& expr, bool into_branches, std::set<std::size_t
     void operator()(const Call& n) const {
       for (const ExprPtr& argument : n.arguments) collect_reads(argument, into_branches, reads);
     }
+    void operator()(const MakeTuple& n) const {
+      for (const ExprPtr& component : n.components) collect_reads(component, into_branches, reads);
+    }
+    void operator()(const Component& n) const { collect_reads(n.operand, into_branches, reads); }
   };
   std::visit(Walk{into_branches, reads}, expr->node);
 }
@@ -80,6 +88,8 @@ bool operators_on_vectors(const ExprPtr& expr) {
     }
     bool operator()(const Cast& n) const { return converts_on_vectors(n.operand->type, expr->type) && operators_on_vectors(n.operand); }
     bool operator()(const Call&) const { return false; }
+    bool operator()(const MakeTuple&) const { return false; }
+    bool operator()(const Component&) const { return false; }
   };
   return std::visit(Check{expr}, expr->node);
 }
@@ -95,7 +105,9 @@ ElementType unsigned_of(ElementType type) {
     case ElementType::i16: return ElementType::u16;
     case ElementType::i8: return ElementType::u8;
     case ElementType::u64: case ElementType::u32: case ElementType::u16: case ElementType::u8:
-    case ElementType::f64: case ElementType::f32: case ElementType::f16: case ElementType::bf16: case ElementType::boolean: break;
+    case ElementType::f64: case ElementType::f32: case ElementType::f16: case ElementType::bf16: case ElementType::tf32:
+    case ElementType::e4m3fn: case ElementType::e5m2: case ElementType::e4m3fnuz: case ElementType::e5m2fnuz:
+    case ElementType::boolean: break;
   }
   return type;
 }
@@ -201,6 +213,14 @@ struct Lower {
     TILEOPT_CHECK(false, "calls have no vector form");
     return {};
   }
+  VectorValue operator()(const MakeTuple&) const {
+    TILEOPT_CHECK(false, "tuples have no vector form");
+    return {};
+  }
+  VectorValue operator()(const Component&) const {
+    TILEOPT_CHECK(false, "tuples have no vector form");
+    return {};
+  }
 };
 }  // namespace
 
@@ -221,15 +241,10 @@ std::string as_vector_c(const VectorValue& value, ElementType type, const Vector
 
 std::string combine_vector_c(Combine combine, ElementType type, const std::string& element, const VectorValue& value,
                              const VectorContext& context) {
-  const VectorValue old{element, false};
-  switch (combine) {
-    case Combine::assign: return as_vector_c(value, type, context);
-    case Combine::sum: return binary_vector(BinaryOp::add, type, old, value, context).text;
-    case Combine::prod: return binary_vector(BinaryOp::mul, type, old, value, context).text;
-    case Combine::min: return binary_vector(BinaryOp::min, type, old, value, context).text;
-    case Combine::max: return binary_vector(BinaryOp::max, type, old, value, context).text;
-  }
-  return element;
+  if (combine == Combine::assign) return as_vector_c(value, type, context);
+  const std::optional<BinaryOp> op = combine_operator(combine);
+  TILEOPT_CHECK(op.has_value(), "combine " + combine_name(combine) + " has no vector form");
+  return binary_vector(*op, type, VectorValue{element, false}, value, context).text;
 }
 
 std::string convert_vector_exactly(ElementType from, ElementType to, const std::string& value, int lanes, Helpers& helpers) {

@@ -25,7 +25,8 @@ bool mentions(const std::string& text, const std::string& identifier) {
   return false;
 }
 
-bool accumulates_in(ElementType type) { return type == ElementType::f32 || type == ElementType::f64 || is_integer(type); }
+/// Types in which a C variable accumulates what memory would: not the floats that storage rounds.
+bool accumulates_in(ElementType type) { return !is_narrow_float(type); }
 }  // namespace
 
 KernelPrinter::KernelPrinter(const Program& program, const Signature& signature, const Ast& ast, const Machine& machine, Helpers& helpers)
@@ -153,7 +154,13 @@ std::string KernelPrinter::reduction_clause(const Accumulation& accumulation, co
     case Combine::prod: return " reduction(* : " + variable + ")";
     case Combine::min: return " reduction(" + extremum("min") + " : " + variable + ")";
     case Combine::max: return " reduction(" + extremum("max") + " : " + variable + ")";
-    case Combine::assign: break;
+    case Combine::any: return " reduction(|| : " + variable + ")";
+    case Combine::all: return " reduction(&& : " + variable + ")";
+    case Combine::bit_and: return " reduction(& : " + variable + ")";
+    case Combine::bit_or: return " reduction(| : " + variable + ")";
+    case Combine::bit_xor: return " reduction(^ : " + variable + ")";
+    case Combine::assign:
+    case Combine::monoid: break;
   }
   return "";
 }
@@ -164,7 +171,7 @@ std::string KernelPrinter::simd_pragma(const AstFor& loop, const SimdLoop& simd,
   if (!simd.allowed) return "";
   std::string pragma = "#pragma omp simd";
   for (const Accumulation& accumulation : simd.accumulations) {
-    if (!program_.numerics().reassociate) return "";
+    if (!program_.numerics().reassociate || accumulation.combine == Combine::monoid) return "";
     const Storage& storage = storage_.find(accumulation.statement->write_array);
     const ElementType type = program_.statement(accumulation.statement->statement).body->type;
     if (storage.kind == Storage::Kind::scalar && storage.element == type && accumulates_in(type)) {
@@ -280,7 +287,7 @@ void KernelPrinter::declare_vectors(const Storage& storage) {
     std::vector<long> element = point;
     element.back() *= storage.lanes;
     long lane = 0;
-    row.push_back(StorageTable::vector_name(storage, element, &lane) + (storage.lanes == 1 ? " = 0" : " = {0}"));
+    row.push_back(StorageTable::vector_name(storage, element, &lane) + (storage.lanes == 1 && !is_tuple(storage.element) ? " = 0" : " = {0}"));
     ++declared;
     std::size_t d = counts.size();
     while (d > 0 && ++point[d - 1] == counts[d - 1]) point[--d] = 0;
@@ -314,7 +321,7 @@ void KernelPrinter::declare_array(const Array& array) {
   if (array.space == "register") storage.kind = registers_.kinds.at(array.name);
   switch (storage.kind) {
     case Storage::Kind::scalar:
-      out_.line(compute_type_c(array.element) + " " + storage.name + " = 0;");
+      out_.line(compute_type_c(array.element) + " " + storage.name + (is_tuple(array.element) ? " = {0};" : " = 0;"));
       break;
     case Storage::Kind::vectors:
       storage.lanes = registers_.lanes.at(array.name);
@@ -328,7 +335,7 @@ void KernelPrinter::declare_array(const Array& array) {
       if (stack_bytes_ > limit)
         refuse("capacity", "promotions[" + array.name + "]", "stack arrays need " + std::to_string(static_cast<long>(stack_bytes_)) + " bytes, " +
                                                                  std::to_string(static_cast<long>(limit)) + " are allowed");
-      out_.line("_Alignas(" + std::to_string(std::max(array.alignment, size_bytes(array.element))) + ") " + type + " " + storage.name + "[" +
+      out_.line("_Alignas(" + std::to_string(std::max(array.alignment, alignment_bytes(array.element))) + ") " + type + " " + storage.name + "[" +
                 std::to_string(array.elements()) + "];");
       break;
     }

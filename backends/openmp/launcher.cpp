@@ -215,8 +215,8 @@ std::string role_text(TensorRole role) {
 }
 
 std::string element_text(ElementType type) {
-  const bool bits = type == ElementType::bf16 || type == ElementType::f16;
-  return type_name(type) + (bits ? " (its 16 bits)" : "");
+  if (type == ElementType::tf32) return "tf32 (a float; others are rounded to it when read)";
+  return type_name(type) + (is_narrow_float(type) ? " (its " + std::to_string(8 * size_bytes(type)) + " bits)" : "");
 }
 }  // namespace
 

@@ -32,6 +32,7 @@ struct LeafOperand {
 struct LeafView {
   const AstStatement* statement = nullptr;
   Combine combine = Combine::assign;
+  const Monoid* monoid = nullptr;        ///< where `combine` is one
   ExprPtr body;
   ElementType type = ElementType::f32;   ///< of the value written, as the program sees it
   LeafOperand write;

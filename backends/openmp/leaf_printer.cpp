@@ -1,5 +1,6 @@
 #include "backends/openmp/leaf_printer.h"
 
+#include "backends/c_common/shared_c.h"
 #include "backends/openmp/refusal.h"
 #include "backends/openmp/vector_leaf.h"
 #include "support/text.h"
@@ -55,13 +56,17 @@ std::string stored_value(const LeafOperand& operand, const std::string& element,
   return exact_cast(storage.element, operand.type, value);
 }
 
-std::string store_statement(const LeafOperand& write, Combine combine, const std::string& element, const std::string& value, Helpers& helpers) {
+std::string store_statement(const LeafView& leaf, const std::string& element, const std::string& value, Helpers& helpers) {
+  const LeafOperand& write = leaf.write;
+  const Combine combine = leaf.combine;
   const Storage& storage = *write.storage;
   const bool plain = storage.element == write.type && (write.type == ElementType::f32 || write.type == ElementType::f64);
   if (plain && combine == Combine::sum) return element + " += " + without_parentheses(value) + ";";
   if (plain && combine == Combine::prod) return element + " *= " + value + ";";
   const std::string old = combine == Combine::assign ? "" : stored_value(write, element, helpers);
-  std::string result = exact_cast(write.type, storage.element, combine_c(combine, write.type, old, value, helpers));
+  const std::string combined = combine == Combine::monoid ? monoid_c(*leaf.monoid, old, value, helpers)
+                                                          : combine_c(combine, write.type, old, value, helpers);
+  std::string result = exact_cast(write.type, storage.element, combined);
   if (is_memory(storage)) result = store_c(storage.element, result, helpers);
   return element + " = " + without_parentheses(result) + ";";
 }
@@ -169,14 +174,13 @@ std::string LeafPrinter::operand_value(const LeafOperand& operand, const Subscri
   return stored_value(operand, storage_.element_c(*operand.storage, subscripts), helpers_);
 }
 
-std::string LeafPrinter::point_value(const LeafView& leaf, const Point& point) {
-  const ScalarContext context{
+ScalarContext LeafPrinter::point_context(const LeafView& leaf, const Point& point) {
+  return {
       [&](std::size_t access) { return operand_value(leaf.reads[access], leaf.reads[access].at(point)); },
       [&](std::size_t index, ElementType type) {
         return "(" + compute_type_c(type) + ")(" + integer_c(fold(leaf.index_at(index, point)), names_, helpers_) + ")";
       },
       helpers_};
-  return scalar_c(leaf.body, context);
 }
 
 void LeafPrinter::print_point(const LeafView& leaf, const Point& point) {
@@ -184,11 +188,23 @@ void LeafPrinter::print_point(const LeafView& leaf, const Point& point) {
   const Storage& to = *leaf.write.storage;
   if (leaf.copy && is_memory(to) && is_memory(*leaf.reads[0].storage) && to.element == leaf.reads[0].storage->element)
     return out_.line(target + " = " + storage_.element_c(*leaf.reads[0].storage, leaf.reads[0].at(point)) + ";");
-  out_.line(store_statement(leaf.write, leaf.combine, target, point_value(leaf, point), helpers_));
+  ScalarContext context = point_context(leaf, point);
+  const std::vector<ExprPtr> shared = shared_subexpressions(leaf.body, true);
+  if (!shared.empty()) out_.open("");
+  const auto bound = bind_shared(shared, context, [&](const std::string& type, const std::string& text) {
+    const std::string name = names_.fresh("t");
+    out_.line("const " + type + " " + name + " = " + text + ";");
+    return name;
+  });
+  context.bound = &bound;
+  out_.line(store_statement(leaf, target, scalar_c(leaf.body, context), helpers_));
+  if (!shared.empty()) out_.close();
 }
 
 void LeafPrinter::print_zero(const LeafView& leaf, const Point& point) {
-  out_.line(storage_.element_c(*leaf.write.storage, leaf.write.at(point)) + " = 0;");
+  const ElementType element = leaf.write.storage->element;
+  const std::string zero = is_tuple(element) ? "(" + storage_type_c(element) + "){0}" : "0";
+  out_.line(storage_.element_c(*leaf.write.storage, leaf.write.at(point)) + " = " + zero + ";");
 }
 
 std::vector<LeafPrinter::Spill> LeafPrinter::make_spills(LeafView& leaf) {

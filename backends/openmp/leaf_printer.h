@@ -38,7 +38,7 @@ class LeafPrinter {
   void print_loops(const LeafView& leaf, const std::vector<AstExprPtr>& bounds);
   void print_point(const LeafView& leaf, const Point& point);
   void print_zero(const LeafView& leaf, const Point& point);
-  std::string point_value(const LeafView& leaf, const Point& point);
+  ScalarContext point_context(const LeafView& leaf, const Point& point);
   std::string operand_value(const LeafOperand& operand, const Subscripts& subscripts);
 
   std::vector<Spill> make_spills(LeafView& leaf);
@@ -55,8 +55,8 @@ class LeafPrinter {
 
 /// C text of a stored element read in the compute type of `operand.type`.
 std::string stored_value(const LeafOperand& operand, const std::string& element, Helpers& helpers);
-/// The statement that combines `value` (compute type of `type`) into the element.
-std::string store_statement(const LeafOperand& write, Combine combine, const std::string& element, const std::string& value, Helpers& helpers);
+/// The statement that combines `value` (compute type of the leaf's type) into the element.
+std::string store_statement(const LeafView& leaf, const std::string& element, const std::string& value, Helpers& helpers);
 bool touches_named(const LeafView& leaf);
 
 }  // namespace tileopt

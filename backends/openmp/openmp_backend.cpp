@@ -29,6 +29,8 @@ class OpenMpBackend : public Backend {
     try {
       const Signature signature = make_signature(program, kernels);
       Helpers helpers;
+      for (const TensorArgument& local : signature.locals)
+        if (is_tuple(local.element)) helpers.tuple(local.element);
       SourceText result;
       std::vector<KernelCall> calls;
       std::string bodies;

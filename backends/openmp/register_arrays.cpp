@@ -44,7 +44,7 @@ class Classifier {
     if (result_.kinds[array.name] != Storage::Kind::vectors) return;
     const int bytes = size_bytes(compute_type(array.element));
     int lanes = 1;
-    while (vector_bytes_ > 0 && lanes * 2 * bytes <= vector_bytes_ && array.extents.back() % (lanes * 2) == 0) lanes *= 2;
+    while (vector_bytes_ > 0 && !is_tuple(array.element) && lanes * 2 * bytes <= vector_bytes_ && array.extents.back() % (lanes * 2) == 0) lanes *= 2;
     if (lanes * bytes < 16) lanes = 1;
     result_.lanes[array.name] = lanes;
     if (array.elements() / lanes > max_named_vectors) result_.kinds[array.name] = Storage::Kind::memory;

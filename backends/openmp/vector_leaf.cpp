@@ -39,6 +39,7 @@ VectorLeaf::VectorLeaf(const LeafView& leaf, CWriter& out, StorageTable& storage
 
 int VectorLeaf::choose_lanes(int vector_bytes) const {
   if (vector_bytes == 0 || leaf_.radices.empty() || leaf_.order_matters() || leaf_.type == ElementType::boolean) return 1;
+  if (leaf_.combine == Combine::monoid || is_tuple(leaf_.write.storage->element)) return 1;
   const std::size_t last = leaf_.radices.size() - 1;
   if (leaf_.write.still(last)) return 1;
   if (!raw_copy_ && !has_vector_form(leaf_.body)) return 1;

@@ -1,6 +1,7 @@
 #include "frontends/tile_text/block_lowering.h"
 
 #include "frontends/tile_text/printer.h"
+#include "frontends/tile_text/pure_functions.h"
 #include "frontends/tile_text/reduction_lowering.h"
 #include "frontends/tile_text/signature.h"
 
@@ -13,20 +14,29 @@ namespace {
 /// The generator of `op(e for ...)` when `expression` is a reduction and nothing else; else null.
 struct WholeReduction {
   const syntax::Generator* generator = nullptr;
-  Combine combine = Combine::sum;
+  Reduction reduction;
 };
-WholeReduction as_reduction(const ExpressionPtr& expression) {
+/// `type`: of the target, which a monoid must have.
+WholeReduction as_reduction(const Scope& scope, const ExpressionPtr& expression, ElementType type) {
   const auto* call = syntax::as<syntax::Call>(expression);
   if (call == nullptr || call->arguments.size() != 1 || !call->keywords.empty()) return {};
   const std::optional<Combine> combine = find_reduction(callee_name(*call));
   const auto* generator = syntax::as<syntax::Generator>(call->arguments.front());
-  if (!combine || generator == nullptr) return {};
-  return {generator, *combine};
+  if (generator == nullptr) return {};
+  const PureFunction* function = scope.functions() == nullptr ? nullptr : scope.functions()->find(callee_name(*call));
+  if (function != nullptr && function->monoid && function->returns == type) return {generator, {Combine::monoid, function->monoid}};
+  if (!combine) return {};
+  const bool truth = *combine == Combine::any || *combine == Combine::all;
+  if (truth && type != ElementType::boolean) return {};
+  return {generator, {*combine}};
 }
 
 std::optional<Combine> combine_of(BinaryOp op) {
   if (op == BinaryOp::add || op == BinaryOp::sub) return Combine::sum;
   if (op == BinaryOp::mul) return Combine::prod;
+  if (op == BinaryOp::bit_and) return Combine::bit_and;
+  if (op == BinaryOp::bit_or) return Combine::bit_or;
+  if (op == BinaryOp::bit_xor) return Combine::bit_xor;
   return std::nullopt;
 }
 
@@ -51,6 +61,7 @@ class BlockLowering {
     void operator()(const syntax::Assign& n) const { self.lower_assign(n, nest, out); }
     void operator()(const syntax::Declare& n) const { self.lower_declare(statement, n, nest, out); }
     void operator()(const syntax::Evaluate& n) const { self.check_evaluate(n, nest); }
+    void operator()(const syntax::Return&) const {}  // the parser keeps it out of programs
     void operator()(const syntax::Pass&) const {}
   };
 
@@ -124,6 +135,12 @@ class BlockLowering {
       check_orphan(assign.value, nest);
       return;
     }
+    if (syntax::as<syntax::Subscript>(assign.target) && symbol->rank() == 0 && is_tuple(symbol->tensor.type)) {
+      report(ErrorCode::unsupported, assign.target->where, "a component of `" + symbol->source_name + "` cannot be assigned alone",
+             "assign the whole tuple: `" + symbol->source_name + " = (...)`");
+      check_orphan(assign.value, nest);
+      return;
+    }
     const std::optional<Subscripts> subscripts = read_subscripts(scope_, nest, *symbol, assign.target);
     lower_write(*symbol, subscripts, assign, nest, out);
   }
@@ -141,12 +158,12 @@ class BlockLowering {
   void lower_write(const TensorSymbol& symbol, const std::optional<Subscripts>& subscripts, const syntax::Assign& assign,
                    const Nest& nest, std::vector<Tree::Branch>& out) {
     if (!subscripts) lowering_.statements.add_unknown_write(symbol.tensor.name);
-    const WholeReduction reduction = as_reduction(assign.value);
+    const WholeReduction reduction = as_reduction(scope_, assign.value, symbol.tensor.type);
     if (reduction.generator != nullptr && accumulates_directly(symbol, assign, reduction)) {
       const ReductionTarget target{symbol, subscripts.value_or(Subscripts{}), assign.target->where, !assign.op.has_value()};
       Nest place = nest;
       place.known = nest.known && subscripts.has_value();
-      emit_reduction(lowering_, place, target, *reduction.generator, reduction.combine, out);
+      emit_reduction(lowering_, place, target, *reduction.generator, reduction.reduction, out);
       return;
     }
     lower_plain(symbol, subscripts, assign, nest, out);
@@ -157,8 +174,8 @@ class BlockLowering {
     for (const ExpressionPtr& argument : syntax::as<syntax::Call>(assign.value)->arguments)
       if (syntax::mentions(argument, symbol.source_name)) return false;
     if (!assign.op) return true;
-    const bool same = (*assign.op == BinaryOp::add && reduction.combine == Combine::sum) ||
-                      (*assign.op == BinaryOp::mul && reduction.combine == Combine::prod);
+    const bool same = (*assign.op == BinaryOp::add && reduction.reduction.combine == Combine::sum) ||
+                      (*assign.op == BinaryOp::mul && reduction.reduction.combine == Combine::prod);
     return same && (lowering_.numerics.reassociate || !is_float(symbol.tensor.type));
   }
 
@@ -168,9 +185,11 @@ class BlockLowering {
     const std::optional<Combine> combine = assign.op ? combine_of(*assign.op) : std::nullopt;
     ValueLowering value(lowering_, nest, name, symbol.source_name);
     ExprPtr body = value.lower(assign.op && !combine ? combined_value(assign) : assign.value, symbol.tensor.type);
-    if (assign.op && symbol.tensor.type == ElementType::boolean && combine) {
-      report(ErrorCode::type_mismatch, assign.op_where, "`" + op_name(*assign.op) + "=` is not defined for bool",
-             "use `and`, `or` and `not`");
+    const ElementType type = symbol.tensor.type;
+    const bool bits = combine == Combine::bit_and || combine == Combine::bit_or || combine == Combine::bit_xor;
+    if (combine && !is_integer(type) && (bits || !is_float(type))) {
+      report(ErrorCode::type_mismatch, assign.op_where, "`" + op_name(*assign.op) + "=` is not defined for " + type_name(type),
+             is_float(type) ? "cast to an integer type" : is_tuple(type) ? "assign a whole tuple" : "use `and`, `or` and `not`");
       body = nullptr;
     }
     if (body && assign.op == BinaryOp::sub) body = make_expr(symbol.tensor.type, Unary{UnaryOp::negate, body});

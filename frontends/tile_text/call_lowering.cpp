@@ -1,6 +1,7 @@
 /// The calls among value expressions: casts, math functions, min and max of values, inline reductions.
 #include "frontends/tile_text/advice.h"
 #include "frontends/tile_text/printer.h"
+#include "frontends/tile_text/pure_functions.h"
 #include "frontends/tile_text/reduction_lowering.h"
 #include "frontends/tile_text/value_lowering.h"
 
@@ -11,11 +12,19 @@ using syntax::Position;
 
 namespace {
 
+/// What an inline reduction's accumulator is called after.
+std::string reduction_word(const Reduction& reduction) {
+  if (reduction.combine != Combine::monoid) return combine_name(reduction.combine);
+  const std::string& name = reduction.monoid->name;
+  if (!name.starts_with("tileopt_")) return name;
+  return name.substr(8, 6);  // argmax, argmin
+}
+
 std::vector<std::string> callable_names() {
-  std::vector<std::string> names = {"sum",   "prod", "min", "max", "exp",   "exp2", "log",  "sqrt",
-                                    "rsqrt", "tanh", "erf", "abs", "floor", "ceil", "round"};
-  for (const char* type : {"f64", "f32", "f16", "bf16", "i64", "i32", "i16", "i8", "u64", "u32", "u16", "u8"})
-    names.push_back(type);
+  std::vector<std::string> names = {"sum",  "prod", "min",  "max",   "any",  "all", "argmax", "argmin", "exp",
+                                    "exp2", "log",  "sqrt", "rsqrt", "tanh", "erf", "abs",    "floor",  "ceil", "round"};
+  for (const ElementType type : scalar_types())
+    if (type != ElementType::boolean) names.push_back(type_name(type));
   return names;
 }
 
@@ -24,7 +33,13 @@ std::vector<std::string> callable_names() {
 ExprPtr ValueLowering::lower_call(const ExpressionPtr& expression, const syntax::Call& call, ElementType type) {
   const std::string name = callee_name(call);
   const std::optional<Combine> combine = find_reduction(name);
-  const bool generator = !call.arguments.empty() && syntax::as<syntax::Generator>(call.arguments.front());
+  const auto* generator = call.arguments.empty() ? nullptr : syntax::as<syntax::Generator>(call.arguments.front());
+  const PureFunction* pure = lowering_.scope.functions() == nullptr ? nullptr : lowering_.scope.functions()->find(name);
+  if (generator && lowering_.scope.is_pure())
+    return reject(ErrorCode::unsupported, expression->where, "a reduction inside a function with a return type",
+                  "compute it in the program and pass it as an argument");
+  if (is_extreme_search(name)) return lower_extreme_search(expression, call, type);
+  if (pure != nullptr) return lower_pure_call(expression, call, *pure);
   const bool cast = parse_type(name).has_value();
   const std::optional<Function> function = find_function(name);
   if (!combine && !cast && !function) return reject_call(expression, call);
@@ -33,10 +48,10 @@ ExprPtr ValueLowering::lower_call(const ExpressionPtr& expression, const syntax:
                   "remove it");
   if (generator && !combine)
     return reject(ErrorCode::type_mismatch, expression->where, "`" + name + "` is no reduction",
-                  "use sum, prod, min or max over `for ... in ...`");
+                  "use sum, prod, min, max, any, all, argmax or argmin over `for ... in ...`");
   if (cast) return lower_cast(expression, call, type);
   if (function) return lower_function(expression, call, *function, type);
-  if (generator) return lower_reduction(expression, call, *combine, type);
+  if (generator) return lower_reduction(expression, *generator, {*combine}, type);
   const bool extremum = (*combine == Combine::min || *combine == Combine::max) && call.arguments.size() >= 2;
   if (extremum) return lower_extremum(call, *combine == Combine::min ? BinaryOp::min : BinaryOp::max, type);
   return reject(
@@ -52,7 +67,7 @@ ExprPtr ValueLowering::reject_call(const ExpressionPtr& expression, const syntax
     return reject(ErrorCode::unsupported, where, "`" + print(call.callee) + "` cannot be called",
                   "call built-in functions by their plain names, e.g. exp(x)");
   if (is_planned(name))
-    return reject(ErrorCode::unsupported, where, "`" + name + "` is not supported yet", "use sum, prod, min or max");
+    return reject(ErrorCode::unsupported, where, "`" + name + "` is not supported yet", "use sum, prod, min, max, any, all, argmax or argmin");
   if (is_planned_type(name))
     return reject(ErrorCode::unsupported, where, "the type `" + name + "` is not supported yet",
                   "use f32, f16, bf16 or an integer type");
@@ -63,12 +78,16 @@ ExprPtr ValueLowering::reject_call(const ExpressionPtr& expression, const syntax
     return reject(ErrorCode::type_mismatch, where, "`" + name + "` is no function",
                   "subscripts are written in square brackets: `" + name + "[i]`");
   if (name == "bool") return reject(ErrorCode::type_mismatch, where, "there is no cast to bool", "compare with 0 instead");
-  const std::string nearest = nearest_name(name, callable_names()), advice = advice_for_function(name);
+  std::vector<std::string> candidates = callable_names();
+  if (lowering_.scope.functions() != nullptr)
+    for (const std::string& function : lowering_.scope.functions()->names()) candidates.push_back(function);
+  const std::string nearest = nearest_name(name, candidates), advice = advice_for_function(name);
   return reject(
       ErrorCode::unknown_name, where, "there is no function `" + name + "`",
       !advice.empty() ? advice
       : nearest.empty()
-          ? "built in are casts, sum, prod, min, max, exp, exp2, log, sqrt, rsqrt, tanh, erf, abs, floor, ceil and round"
+          ? "built in are casts, sum, prod, min, max, any, all, argmax, argmin, exp, exp2, log, sqrt, rsqrt, tanh, erf, abs, "
+            "floor, ceil and round"
           : "did you mean `" + nearest + "`?");
 }
 
@@ -81,7 +100,12 @@ ExprPtr ValueLowering::lower_cast(const ExpressionPtr& expression, const syntax:
     return reject(ErrorCode::type_mismatch, expression->where, "there is no cast to bool",
                   "write `" + print(argument) + " != 0`");
   const Kind found = kind(argument);
-  const ExprPtr operand = found.tag == KindTag::index ? lower_index(argument, is_integer(type) ? type : ElementType::i64)
+  if (found.tag == KindTag::tuple || (found.is_typed() && is_tuple(found.type)))
+    return reject(ErrorCode::type_mismatch, argument->where, "`" + print(argument) + "` is a tuple, which has no cast",
+                  "cast its components");
+  const bool index = found.tag == KindTag::index || found.tag == KindTag::position;
+  const ExprPtr operand = found.tag == KindTag::position ? lower(argument, is_integer(type) ? type : ElementType::i64)
+                          : index ? lower_index(argument, is_integer(type) ? type : ElementType::i64)
                                                       : lower(argument, found.is_typed() ? found.type : type);
   return operand ? convert(operand, type) : nullptr;
 }
@@ -124,9 +148,8 @@ ExprPtr ValueLowering::lower_extremum(const syntax::Call& call, BinaryOp op, Ele
   return result;
 }
 
-ExprPtr ValueLowering::lower_reduction(const ExpressionPtr& expression, const syntax::Call& call, Combine combine,
-                                       ElementType type) {
-  const auto* generator = syntax::as<syntax::Generator>(call.arguments.front());
+ExprPtr ValueLowering::lower_reduction(const ExpressionPtr& expression, const syntax::Generator& generator,
+                                       const Reduction& reduction, ElementType type) {
   Scope& scope = lowering_.scope;
   TensorSymbol symbol;
   symbol.where = expression->where;
@@ -134,14 +157,71 @@ ExprPtr ValueLowering::lower_reduction(const ExpressionPtr& expression, const sy
   symbol.tensor.type = type;
   symbol.tensor.role = TensorRole::local;
   symbol.tensor.where = scope.diagnostics().locate(expression->where);
-  symbol.tensor.name = scope.names().reduction_tensor(target_, combine_name(combine));
+  symbol.tensor.name = scope.names().reduction_tensor(target_, reduction_word(reduction));
   symbol.source_name = symbol.tensor.name;
   expand_over(scope, nest_, symbol);
   const TensorSymbol& accumulator = scope.add_unnamed(std::move(symbol));
   const Subscripts subscripts = leading_subscripts(nest_, accumulator);
   const ReductionTarget target{accumulator, subscripts, expression->where, true};
-  if (!emit_reduction(lowering_, nest_, target, *generator, combine, before_)) return nullptr;
+  if (!emit_reduction(lowering_, nest_, target, generator, reduction, before_)) return nullptr;
   return read(accumulator, subscripts, expression->where);
+}
+
+ExprPtr ValueLowering::lower_extreme_search(const ExpressionPtr& expression, const syntax::Call& call, ElementType type) {
+  const std::string name = callee_name(call);
+  const auto* generator = call.arguments.empty() ? nullptr : syntax::as<syntax::Generator>(call.arguments.front());
+  if (generator == nullptr || call.arguments.size() != 1 || !call.keywords.empty())
+    return reject(ErrorCode::type_mismatch, expression->where, "`" + name + "` needs one `for`",
+                  "write `" + name + "(A[k] for k in range(K))`");
+  if (generator->clauses.size() != 1 || generator->clauses.front().targets.size() != 1)
+    return reject(ErrorCode::type_mismatch, generator->clauses.back().targets.back().where,
+                  "`" + name + "` gives the value of one iterator, not of several", "use one `for` with one iterator");
+  std::vector<std::string> inside = iterator_names();
+  const syntax::Target& iterator = generator->clauses.front().targets.front();
+  inside.push_back(iterator.name);
+  const Kind found = lowering_.kinds.of(generator->element, inside);
+  const ElementType element = found.is_typed() ? found.type : found.tag == KindTag::real_literal ? ElementType::f64 : ElementType::i64;
+  if (!is_float(element) && !is_integer(element))
+    return reject(ErrorCode::type_mismatch, generator->element->where, "`" + name + "` is not defined for " + type_name(element),
+                  is_tuple(element) ? "compare one component" : "cast the value: i32(...)");
+  // The iterator rides along with the value: `(A[k], k)`.
+  const ExpressionPtr index = syntax::make_expression(iterator.where, syntax::Name{iterator.name});
+  syntax::Generator pairs = *generator;
+  pairs.element = syntax::make_expression(generator->element->where, syntax::Tuple{{generator->element, index}});
+  const auto monoid = std::make_shared<const Monoid>(extreme_search(element, name == "argmax"));
+  const ExprPtr found_pair = lower_reduction(expression, pairs, {Combine::monoid, monoid}, monoid->type);
+  return found_pair ? convert(make_expr(ElementType::i64, Component{found_pair, 1}), type) : nullptr;
+}
+
+ExprPtr ValueLowering::lower_pure_call(const ExpressionPtr& expression, const syntax::Call& call, const PureFunction& function) {
+  const std::string where = " (line " + std::to_string(function.where.line) + ")";
+  const auto* generator = call.arguments.empty() ? nullptr : syntax::as<syntax::Generator>(call.arguments.front());
+  if (!call.keywords.empty())
+    return reject(ErrorCode::type_mismatch, call.keywords.front().where, "`" + function.name + "`" + where + " takes no keyword arguments",
+                  "give the values in order");
+  if (generator != nullptr && !function.is_monoid)
+    return reject(ErrorCode::type_mismatch, expression->where, "`" + function.name + "`" + where + " is no reduction",
+                  "declare it with `@monoid(identity=...)`, or use sum, prod, min or max");
+  if (generator != nullptr) {
+    if (!function.monoid) return nullptr;
+    return lower_reduction(expression, *generator, {Combine::monoid, function.monoid}, function.returns);
+  }
+  std::vector<ExprPtr> values;
+  const std::size_t count = function.parameters.size();
+  if (call.arguments.size() != count)
+    return reject(ErrorCode::type_mismatch, expression->where,
+                  "`" + function.name + "`" + where + " takes " + std::to_string(count) + (count == 1 ? " value" : " values") + ", not " +
+                      std::to_string(call.arguments.size()),
+                  "give one value for each parameter");
+  for (std::size_t i = 0; i < count; ++i) values.push_back(lower(call.arguments[i], function.parameters[i]));
+  for (const ExprPtr& value : values)
+    if (!value) return nullptr;
+  if (!function.body) return nullptr;
+  const ExprPtr result = substitute_reads(function.body, values);
+  if (tree_size(result, largest_inlined) < largest_inlined) return result;
+  return reject(ErrorCode::unsupported, expression->where,
+                "this call of `" + function.name + "`" + where + " grows to more than " + std::to_string(largest_inlined) + " operations",
+                "keep intermediate results in locals of the program");
 }
 
 }  // namespace tileopt::tile_text

@@ -24,10 +24,17 @@ bool quota_is_spent(isl::ctx ctx) {
   return probe == nullptr;
 }
 
-Program build_program(isl::ctx ctx, const syntax::Function& function, Scope& scope, Lowering& lowering, const Tree& order) {
+/// The function below all that it calls: a source file of its own.
+std::string program_text(const syntax::Function& function, const PureFunctions& functions) {
+  std::string text;
+  for (const syntax::Function* used : functions.used_by(function)) text += print(*used) + "\n\n";
+  return text + print(function);
+}
+
+Program build_program(isl::ctx ctx, const syntax::Function& function, const Scope& scope, Lowering& lowering, const Tree& order, const std::string& file) {
   ProgramBuilder builder(ctx, function.name);
-  builder.file(scope.diagnostics().file())
-      .text(print(function))
+  builder.file(file)
+      .text(program_text(function, *scope.functions()))
       .context(scope.context())
       .numerics(lowering.numerics)
       .order(order);
@@ -38,17 +45,23 @@ Program build_program(isl::ctx ctx, const syntax::Function& function, Scope& sco
   for (const LoweredStatement& statement : lowering.statements.all()) used.insert(statement.ir.write.tensor);
   for (const TensorSymbol& symbol : scope.tensors())
     if (symbol.tensor.role == TensorRole::local && used.count(symbol.tensor.name)) builder.tensor(symbol.tensor);
+  std::set<std::string> combines;
+  for (const LoweredStatement& statement : lowering.statements.all()) combines.insert(statement.ir.monoid);
+  for (const auto& [name, monoid] : lowering.monoids)
+    if (combines.count(name)) builder.monoid(monoid);
   for (LoweredStatement& statement : lowering.statements.all()) builder.statement(std::move(statement.ir));
   return builder.build();
 }
 
-std::optional<Program> check_within_quota(isl::ctx ctx, const syntax::Function& function, Diagnostics& diagnostics) {
+std::optional<Program> check_within_quota(isl::ctx ctx, const syntax::Function& function, PureFunctions& functions,
+                                          Diagnostics& diagnostics) {
   const std::size_t errors = diagnostics.count();
   const std::string reserved = reserved_function_reason(function.name);
   if (!reserved.empty())
     diagnostics.add(ErrorCode::duplicate_name, function.where, "`" + function.name + "` " + reserved,
                     "choose another name for the function");
   Scope scope(ctx, function, diagnostics);
+  scope.set_functions(&functions);
   const Numerics numerics = read_numerics(function, diagnostics);
   read_signature(scope, function);
   Kinds kinds(scope);
@@ -62,15 +75,16 @@ std::optional<Program> check_within_quota(isl::ctx ctx, const syntax::Function& 
                     "assign to an `out` or `inout` parameter");
     return std::nullopt;
   }
-  return build_program(ctx, function, scope, lowering, whole.tree);
+  return build_program(ctx, function, scope, lowering, whole.tree, diagnostics.file());
 }
 
 }  // namespace
 
-std::optional<Program> check_function(isl::ctx ctx, const syntax::Function& function, Diagnostics& diagnostics) {
+std::optional<Program> check_function(isl::ctx ctx, const syntax::Function& function, PureFunctions& functions,
+                                      Diagnostics& diagnostics) {
   const poly::QuotaGuard guard(ctx, allowed_operations(print(function)));
   try {
-    return check_within_quota(ctx, function, diagnostics);
+    return check_within_quota(ctx, function, functions, diagnostics);
   } catch (const isl::exception&) {
     if (!quota_is_spent(ctx)) throw;
     diagnostics.add(ErrorCode::unsupported, function.where, "`" + function.name + "` is too complex to check",

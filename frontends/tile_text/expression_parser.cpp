@@ -1,6 +1,7 @@
 #include "frontends/tile_text/expression_parser.h"
 
 #include <array>
+#include <limits>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -276,7 +277,7 @@ ExpressionPtr ExpressionParser::parse_atom() {
   cursor_.next();
   if (cursor_.is_punctuation(")")) cursor_.fail("an empty pair of brackets is no value", "write a value between them");
   ExpressionPtr value = parse();
-  if (cursor_.is_punctuation(",")) cursor_.fail("tuples are not supported", "write one value", ErrorCode::unsupported);
+  if (cursor_.is_punctuation(",")) return parse_tuple(where, std::move(value));
   if (cursor_.is_word("for"))
     cursor_.fail("a `for` is allowed only in the arguments of a reduction", "write sum(...), prod(...), min(...) or max(...)",
                  ErrorCode::unsupported);
@@ -284,10 +285,21 @@ ExpressionPtr ExpressionParser::parse_atom() {
   return value;
 }
 
+/// After the first element.
+ExpressionPtr ExpressionParser::parse_tuple(Position where, ExpressionPtr first) {
+  syntax::Tuple tuple{{std::move(first)}};
+  while (cursor_.accept_punctuation(",") && !cursor_.is_punctuation(")")) tuple.elements.push_back(parse());
+  cursor_.expect_punctuation(")", "to close the tuple");
+  if (tuple.elements.size() < 2) cursor_.fail_at(where, "a tuple has at least two values", "write the value without the comma");
+  return build(where, std::move(tuple));
+}
+
 ExpressionPtr ExpressionParser::parse_word() {
   const Position where = cursor_.where();
   if (cursor_.accept_word("True")) return build(where, syntax::BoolLiteral{true});
   if (cursor_.accept_word("False")) return build(where, syntax::BoolLiteral{false});
+  if (cursor_.accept_word("inf")) return build(where, syntax::RealLiteral{std::numeric_limits<double>::infinity()});
+  if (cursor_.accept_word("nan")) return build(where, syntax::RealLiteral{std::numeric_limits<double>::quiet_NaN()});
   if (cursor_.accept_word("None")) return build(where, syntax::NoneLiteral{});
   if (cursor_.is_word("lambda") || cursor_.is_word("await") || cursor_.is_word("yield"))
     cursor_.fail("`" + cursor_.peek().text + "` is not part of the tile language", "write the value itself",

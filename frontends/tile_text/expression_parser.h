@@ -29,6 +29,7 @@ class ExpressionParser {
   syntax::ExpressionPtr parse_index();
   syntax::ExpressionPtr parse_generator(syntax::ExpressionPtr element);
   syntax::ExpressionPtr parse_atom();
+  syntax::ExpressionPtr parse_tuple(syntax::Position where, syntax::ExpressionPtr first);
   syntax::ExpressionPtr parse_word();
   void reject_foreign_operator();
 

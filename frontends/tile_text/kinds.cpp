@@ -1,5 +1,6 @@
 #include "frontends/tile_text/kinds.h"
 
+#include "frontends/tile_text/pure_functions.h"
 #include "support/text.h"
 
 namespace tileopt::tile_text {
@@ -20,19 +21,20 @@ std::optional<Function> find_function(const std::string& name) {
 }
 
 std::optional<Combine> find_reduction(const std::string& name) {
-  for (const Combine combine : {Combine::sum, Combine::prod, Combine::min, Combine::max})
+  for (const Combine combine : {Combine::sum, Combine::prod, Combine::min, Combine::max, Combine::any, Combine::all})
     if (combine_name(combine) == name) return combine;
   return std::nullopt;
 }
 
+bool is_extreme_search(const std::string& name) { return name == "argmax" || name == "argmin"; }
+
 bool is_planned(const std::string& name) {
-  static const std::vector<std::string> planned = {"argmax", "argmin",   "topk",      "scan",   "any",
-                                                   "all",    "monotone", "injective", "packed", "const"};
+  static const std::vector<std::string> planned = {"topk", "scan", "monotone", "injective", "packed", "const"};
   return contains(planned, name);
 }
 
 bool is_planned_type(const std::string& name) {
-  static const std::vector<std::string> planned = {"tf32", "e4m3fn", "e5m2", "e4m3fnuz", "e5m2fnuz", "i4", "u4"};
+  static const std::vector<std::string> planned = {"i4", "u4"};
   return contains(planned, name);
 }
 
@@ -51,8 +53,11 @@ Kind Kinds::of(const ExpressionPtr& expression, const std::vector<std::string>& 
 Kind Kinds::join(Kind a, Kind b) {
   if (a.tag == KindTag::invalid || b.tag == KindTag::invalid) return {};
   if (a.is_typed() && b.is_typed()) return a.type == b.type ? a : Kind{};
+  if (a.tag == KindTag::tuple || b.tag == KindTag::tuple) return a.tag == b.tag ? a : a.is_typed() && is_tuple(a.type) ? a : b.is_typed() && is_tuple(b.type) ? b : Kind{};
   if (b.is_typed()) std::swap(a, b);
   if (a.is_typed()) return b.is_literal() || is_integer(a.type) ? a : Kind{};
+  if (a.tag == KindTag::position || b.tag == KindTag::position)
+    return a.tag != KindTag::real_literal && b.tag != KindTag::real_literal ? Kind{KindTag::position} : Kind{};
   if (a.tag == KindTag::index || b.tag == KindTag::index)
     return a.is_index_like() && b.is_index_like() ? Kind{KindTag::index} : Kind{};
   return {a.tag == KindTag::real_literal || b.tag == KindTag::real_literal ? KindTag::real_literal : KindTag::integer_literal};
@@ -65,13 +70,20 @@ Kind Kinds::compute(const ExpressionPtr& expression, const std::vector<std::stri
   if (syntax::as<syntax::Comparison>(expression)) return typed(ElementType::boolean);
   if (const auto* name = syntax::as<syntax::Name>(expression)) {
     if (contains(iterators, name->name) || scope_.is_size(name->name)) return {KindTag::index};
+    if (const ValueSymbol* value = scope_.find_value(name->name)) return typed(value->type);
     const TensorSymbol* symbol = scope_.find_tensor(name->name);
     return symbol ? typed(symbol->tensor.type) : Kind{};
   }
+  if (syntax::as<syntax::Tuple>(expression)) return {KindTag::tuple};
   if (const auto* subscript = syntax::as<syntax::Subscript>(expression)) {
     const auto* base = syntax::as<syntax::Name>(subscript->base);
     const TensorSymbol* symbol = base ? scope_.find_tensor(base->name) : nullptr;
-    return symbol ? typed(symbol->tensor.type) : Kind{};
+    if (symbol != nullptr && (symbol->rank() > 0 || !is_tuple(symbol->tensor.type))) return typed(symbol->tensor.type);
+    const Kind whole = of(subscript->base, iterators);
+    const auto* index = syntax::as<syntax::IntegerLiteral>(subscript->indices.front());
+    if (!whole.is_typed() || !is_tuple(whole.type) || subscript->indices.size() != 1 || index == nullptr) return {};
+    const std::vector<ElementType> components = tuple_components(whole.type);
+    return index->value < components.size() ? typed(components[index->value]) : Kind{};
   }
   if (const auto* unary = syntax::as<syntax::Unary>(expression))
     return unary->op == UnaryOp::logical_not ? typed(ElementType::boolean) : of(unary->operand, iterators);
@@ -89,9 +101,13 @@ Kind Kinds::compute(const ExpressionPtr& expression, const std::vector<std::stri
 Kind Kinds::of_call(const syntax::Call& call, const std::vector<std::string>& iterators) {
   const std::string name = callee_name(call);
   if (const auto type = parse_type(name)) return typed(*type);
+  if (scope_.functions() != nullptr)
+    if (const auto type = scope_.functions()->result_type(name)) return typed(*type);
   if (call.arguments.empty()) return {};
   if (const auto* generator = syntax::as<syntax::Generator>(call.arguments.front())) {
+    if (is_extreme_search(name)) return {KindTag::position};
     if (!find_reduction(name)) return {};
+    if (name == "any" || name == "all") return typed(ElementType::boolean);
     std::vector<std::string> inner = iterators;
     for (const syntax::Clause& clause : generator->clauses)
       for (const syntax::Target& target : clause.targets) inner.push_back(target.name);

@@ -15,6 +15,8 @@ enum class KindTag {
   integer_literal,  ///< takes the type of its context
   real_literal,     ///< takes the type of its context, which must be a float
   index,            ///< made of iterators and sizes: takes an integer type from its context, else needs a cast
+  position,         ///< an index found by computing (argmax): a value, but typed by its context as an index is
+  tuple,            ///< `(a, b)`: takes the tuple type of its context
   typed,
 };
 struct Kind {
@@ -26,8 +28,10 @@ struct Kind {
 };
 
 std::optional<Function> find_function(const std::string& name);
-/// sum, prod, min, max
+/// sum, prod, min, max, any, all
 std::optional<Combine> find_reduction(const std::string& name);
+/// True for argmax and argmin.
+bool is_extreme_search(const std::string& name);
 /// True for names of constructs that the language has but this version does not support.
 bool is_planned(const std::string& name);
 /// Element types of the language that this version does not support.

@@ -6,29 +6,21 @@
 namespace tileopt::tile_text {
 
 namespace {
-struct Format {
-  int significand;       ///< bits, hidden one included
-  int largest_exponent;  ///< of the leading bit
-};
-Format format_of(ElementType type) {
-  if (type == ElementType::f16) return {11, 15};
-  if (type == ElementType::bf16) return {8, 127};
-  if (type == ElementType::f32) return {24, 127};
-  return {53, 1023};
+/// Value bits of an integer of `type`, as an unsigned mask.
+std::uint64_t largest_integer(ElementType type) {
+  return std::numeric_limits<std::uint64_t>::max() >> (64 - 8 * size_bytes(type) + (is_signed(type) ? 1 : 0));
 }
 }  // namespace
 
 std::optional<double> round_real(double value, ElementType type) {
   if (type == ElementType::f64 || value == 0) return value;
-  const Format format = format_of(type);
+  if (!std::isfinite(value)) return value;
   int exponent = 0;
   std::frexp(value, &exponent);
-  const int least_exponent = 1 - format.largest_exponent;
-  const int unit = std::max(exponent - 1, least_exponent) - (format.significand - 1);
+  const int unit = std::max(exponent - 1, least_exponent(type)) - (value_digits(type) - 1);
   const double rounded = std::ldexp(std::nearbyint(std::ldexp(value, -unit)), unit);
-  const double limit = std::ldexp(2.0 - std::ldexp(1.0, 1 - format.significand), format.largest_exponent);
-  if (std::fabs(rounded) > limit) return std::nullopt;
-  return rounded;
+  if (std::fabs(rounded) > largest_finite(type)) return std::nullopt;
+  return rounded == 0 && !has_negative_zero(type) ? 0 : rounded;
 }
 
 std::optional<Literal> integer_literal(std::uint64_t value, bool negative, ElementType type) {
@@ -37,8 +29,7 @@ std::optional<Literal> integer_literal(std::uint64_t value, bool negative, Eleme
     if (!real) return std::nullopt;
     return Literal{negative ? -*real : *real, 0};
   }
-  const int bits = 8 * size_bytes(type);
-  const std::uint64_t largest = std::numeric_limits<std::uint64_t>::max() >> (64 - bits + (is_signed(type) ? 1 : 0));
+  const std::uint64_t largest = largest_integer(type);
   if (negative) {
     const std::uint64_t limit = is_signed(type) ? largest + 1 : 0;
     if (value > limit) return std::nullopt;
@@ -50,9 +41,11 @@ std::optional<Literal> integer_literal(std::uint64_t value, bool negative, Eleme
 
 Literal extreme_literal(Extreme extreme, ElementType type) {
   const bool least = extreme == Extreme::least;
-  if (is_float(type)) return {least ? -std::numeric_limits<double>::infinity() : std::numeric_limits<double>::infinity(), 0};
-  const int bits = 8 * size_bytes(type);
-  const std::uint64_t largest = std::numeric_limits<std::uint64_t>::max() >> (64 - bits + (is_signed(type) ? 1 : 0));
+  if (is_float(type)) {
+    const double largest = has_infinity(type) ? std::numeric_limits<double>::infinity() : largest_finite(type);
+    return {least ? -largest : largest, 0};
+  }
+  const std::uint64_t largest = largest_integer(type);
   if (!least) return {0, static_cast<std::int64_t>(largest)};
   return {0, is_signed(type) ? -static_cast<std::int64_t>(largest) - 1 : 0};
 }

@@ -19,9 +19,10 @@ constexpr std::array<std::string_view, 59> c_words = {
     "NULL",     "NAN",      "INFINITY", "EOF",      "errno",    "assert",   "alignas", "alignof",   "main"};
 constexpr std::array<std::string_view, 14> isl_words = {"and", "or",      "not",    "exists", "mod", "infty",  "infinity",
                                                         "NaN", "implies", "floord", "ceild",  "rat", "nested", "allocate"};
-constexpr std::array<std::string_view, 24> language_words = {
+constexpr std::array<std::string_view, 27> language_words = {
     "sum", "prod", "min",   "max",  "any", "all", "argmax", "argmin", "topk",  "scan",  "exp",  "exp2",
-    "log", "sqrt", "rsqrt", "tanh", "erf", "abs", "floor",  "ceil",   "round", "range", "grid", "assume"};
+    "log", "sqrt", "rsqrt", "tanh", "erf", "abs", "floor",  "ceil",   "round", "range", "grid", "assume",
+    "inf", "nan",   "tuple"};
 constexpr std::array<std::string_view, 50> linked_functions = {
     "abort",  "exit",   "atexit", "malloc",  "calloc", "realloc", "free",  "memcpy", "memmove", "memset",
     "memcmp", "strlen", "printf", "fprintf", "puts",   "fopen",   "read",  "write",  "open",    "close",
@@ -68,6 +69,7 @@ void collect_names(const syntax::Block& block, std::set<std::string>& names) {
       collect_names(n.value, names);
     }
     void operator()(const syntax::Evaluate& n) const { collect_names(n.expression, names); }
+    void operator()(const syntax::Return& n) const { collect_names(n.value, names); }
     void operator()(const syntax::Pass&) const {}
   };
   for (const syntax::StatementPtr& statement : block) std::visit(Visitor{names}, statement->node);

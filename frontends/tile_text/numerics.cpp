@@ -92,8 +92,6 @@ Numerics read_numerics(const syntax::Function& function, Diagnostics& diagnostic
     } else if (name == "numerics") {
       diagnostics.add(ErrorCode::type_mismatch, decorator.where, "`@numerics` needs its arguments",
                       "write `@numerics(contract=True)`");
-    } else if (name == "monoid") {
-      diagnostics.add(ErrorCode::unsupported, decorator.where, "`@monoid` is not supported yet", "use sum, prod, min or max");
     } else {
       diagnostics.add(ErrorCode::unknown_name, decorator.where, "there is no decorator `@" + print(decorator.expression) + "`",
                       "use `@numerics(...)` or `@schedule(...)`");

@@ -108,10 +108,9 @@ class Parser {
     function.where = cursor_.where();
     function.name = cursor_.expect_name("a function name");
     parse_parameters(function);
-    if (cursor_.is_punctuation("->"))
-      cursor_.fail("functions return nothing", "write results to `out` parameters and remove the return type",
-                   ErrorCode::unsupported);
-    function.body = parse_body("the parameters");
+    if (cursor_.accept_punctuation("->")) function.returns = expressions_.parse();
+    may_return_ = function.returns != nullptr;
+    function.body = parse_body(may_return_ ? "the return type" : "the parameters");
   }
 
   [[noreturn]] void reject_module_statement() {
@@ -259,6 +258,12 @@ class Parser {
     cursor_.next();
   }
 
+  StatementPtr parse_return(Position where) {
+    ExpressionPtr value = expressions_.parse();
+    if (cursor_.is_punctuation(",")) cursor_.fail("the values of a tuple need brackets", "write `return (a, b)`");
+    return make_statement(where, syntax::Return{std::move(value)});
+  }
+
   void reject_foreign_statement() {
     static const std::vector<std::string> foreign = {"while",  "return", "import",   "from",  "class",  "with",
                                                      "try",    "break",  "continue", "raise", "assert", "del",
@@ -266,7 +271,7 @@ class Parser {
     if (!cursor_.is(TokenKind::name) || !contains(foreign, cursor_.peek().text)) return;
     const std::string word = cursor_.peek().text;
     const std::string hint = word == "while"                         ? "write `for i in range(N):`"
-                             : word == "return"                      ? "write results to `out` parameters"
+                             : word == "return"                      ? "write results to `out` parameters, or give a helper function its type: `-> f32`"
                              : word == "assert"                      ? "write `assume(...)` for facts about sizes"
                              : word == "break" || word == "continue" ? "restrict the range, or use an affine `if`"
                                                                      : "use loops, affine `if`s and assignments";
@@ -275,6 +280,7 @@ class Parser {
 
   void parse_simple(Block& block) {
     const Position where = cursor_.where();
+    if (may_return_ && cursor_.accept_word("return")) return block.push_back(parse_return(where));
     reject_foreign_statement();
     if (cursor_.accept_word("pass")) return block.push_back(make_statement(where, syntax::Pass{}));
     ExpressionPtr left = expressions_.parse();
@@ -316,6 +322,7 @@ class Parser {
   ExpressionParser expressions_;
   int depth_ = 0;
   bool broken_ = false;
+  bool may_return_ = false;  ///< the function has a return type
 };
 
 }  // namespace

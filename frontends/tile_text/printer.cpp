@@ -1,6 +1,7 @@
 #include "frontends/tile_text/printer.h"
 
 #include <charconv>
+#include <cmath>
 
 namespace tileopt::tile_text {
 
@@ -72,6 +73,8 @@ std::string targets_text(const std::vector<syntax::Target>& targets) {
 
 /// Shortest text that reads back as the same number, always with a point or an exponent.
 std::string real_text(double value) {
+  if (std::isnan(value)) return "nan";
+  if (std::isinf(value)) return "inf";
   char buffer[40];
   const auto result = std::to_chars(buffer, buffer + sizeof buffer, value);
   std::string text(buffer, result.ptr);
@@ -124,6 +127,11 @@ struct ExpressionPrinter {
       for (const ExpressionPtr& condition : clause.conditions) text += " if " + expression_text(condition, disjunction);
     }
     return text;
+  }
+  std::string operator()(const syntax::Tuple& n) {
+    std::string text;
+    for (const ExpressionPtr& element : n.elements) text += (text.empty() ? "(" : ", ") + expression_text(element, conditional);
+    return text + ")";
   }
   std::string operator()(const syntax::Unary& n) {
     if (n.op == UnaryOp::logical_not) {
@@ -183,6 +191,7 @@ struct StatementPrinter {
            (n.value ? " = " + expression_text(n.value, conditional) : "") + "\n";
   }
   std::string operator()(const syntax::Evaluate& n) const { return expression_text(n.expression, conditional) + "\n"; }
+  std::string operator()(const syntax::Return& n) const { return "return " + expression_text(n.value, conditional) + "\n"; }
   std::string operator()(const syntax::Pass&) const { return "pass\n"; }
 };
 
@@ -203,7 +212,7 @@ std::string print(const syntax::Function& function) {
   text += "def " + function.name + "(";
   for (std::size_t i = 0; i < function.parameters.size(); ++i)
     text += (i ? ", " : "") + function.parameters[i].name + ": " + print(function.parameters[i].type);
-  return text + "):\n" + block_text(function.body, "    ");
+  return text + ")" + (function.returns ? " -> " + print(function.returns) : "") + ":\n" + block_text(function.body, "    ");
 }
 
 std::string print(const syntax::Module& module) {

@@ -20,9 +20,16 @@ Literal identity(Combine combine, ElementType type) {
   switch (combine) {
     case Combine::assign:
     case Combine::sum:
+    case Combine::any:
+    case Combine::bit_or:
+    case Combine::bit_xor:
+    case Combine::monoid:
       return Literal{0, 0};
     case Combine::prod:
+    case Combine::all:
       return Literal{1, 1};
+    case Combine::bit_and:
+      return Literal{0, -1};
     case Combine::min:
       return extreme_literal(Extreme::largest, type);
     case Combine::max:
@@ -31,39 +38,52 @@ Literal identity(Combine combine, ElementType type) {
   return Literal{0, 0};
 }
 
-void emit_init(Lowering& lowering, const Nest& nest, const ReductionTarget& target, Combine combine, const std::string& base,
+void emit_init(Lowering& lowering, const Nest& nest, const ReductionTarget& target, const Reduction& reduction, const std::string& base,
                std::vector<Tree::Branch>& out) {
   const std::string name = lowering.scope.names().init_statement(base);
   LoweredStatement init = start_statement(nest, name, lowering.scope.diagnostics().locate(target.where));
   init.ir.write = {target.symbol.tensor.name, access_relation(lowering.scope, nest, target.symbol, target.subscripts, name),
                    init.ir.where};
-  init.ir.body = make_expr(target.symbol.tensor.type, identity(combine, target.symbol.tensor.type));
+  const ElementType type = target.symbol.tensor.type;
+  init.ir.body = reduction.monoid ? reduction.monoid->identity : make_expr(type, identity(reduction.combine, type));
   if (lowering.statements.add(lowering.scope, std::move(init))) out.push_back({{name}, Tree::leaf()});
+}
+
+/// Whether a built-in reduction is defined for values of `type`.
+bool combines(Combine combine, ElementType type) {
+  if (combine == Combine::any || combine == Combine::all) return type == ElementType::boolean;
+  return is_float(type) || is_integer(type);
 }
 
 }  // namespace
 
 bool emit_reduction(Lowering& lowering, const Nest& nest, const ReductionTarget& target, const syntax::Generator& generator,
-                    Combine combine, std::vector<Tree::Branch>& out) {
+                    const Reduction& reduction, std::vector<Tree::Branch>& out) {
   Scope& scope = lowering.scope;
   const ElementType type = target.symbol.tensor.type;
   const std::string name = scope.names().statement(target.symbol.tensor.name);
   const bool known = nest.known && target.symbol.known;
-  if (known && target.init) emit_init(lowering, nest, target, combine, name, out);
+  if (known && target.init) emit_init(lowering, nest, target, reduction, name, out);
   const Nest inner = enter_clauses(scope, nest, generator.clauses);
   ValueLowering value(lowering, inner, name, target.symbol.source_name);
   ExprPtr body = value.lower(generator.element, type);
-  if (body && type == ElementType::boolean) {
+  if (body && !reduction.monoid && !combines(reduction.combine, type)) {
+    const bool truth = reduction.combine == Combine::any || reduction.combine == Combine::all;
     scope.diagnostics().add(ErrorCode::type_mismatch, generator.element->where,
-                            "`" + combine_name(combine) + "` is not defined for bool", "cast the value: i32(...)");
+                            "`" + reduction.name() + "` is not defined for " + type_name(type),
+                            truth            ? "compare the value, e.g. with 0"
+                            : is_tuple(type) ? "reduce one component, or declare a `@monoid`"
+                                             : "cast the value: i32(...)");
     body = nullptr;
   }
+  if (reduction.monoid) lowering.monoids.emplace(reduction.monoid->name, *reduction.monoid);
   if (!known || !inner.known) return false;
   LoweredStatement statement = start_statement(inner, name, scope.diagnostics().locate(target.where));
   const Subscripts subscripts = move_inside(target.subscripts, nest, inner);
   statement.ir.write = {target.symbol.tensor.name, access_relation(scope, inner, target.symbol, subscripts, name),
                         statement.ir.where};
-  statement.ir.combine = combine;
+  statement.ir.combine = reduction.combine;
+  if (reduction.monoid) statement.ir.monoid = reduction.monoid->name;
   statement.ir.body = body;
   statement.ir.reads = value.reads();
   statement.ir.indices = value.indices();
@@ -72,6 +92,34 @@ bool emit_reduction(Lowering& lowering, const Nest& nest, const ReductionTarget&
   if (lowering.statements.add(scope, std::move(statement))) pieces.push_back({{name}, Tree::leaf()});
   if (!pieces.empty()) out.push_back(in_bands(inner, nest.iterators.size(), in_sequence(std::move(pieces))));
   return body != nullptr;
+}
+
+Monoid extreme_search(ElementType element, bool greatest) {
+  const ElementType boolean = ElementType::boolean, index = ElementType::i64;
+  const auto binary = [&](BinaryOp op, const ExprPtr& a, const ExprPtr& b) { return make_expr(boolean, Binary{op, a, b}); };
+  const auto both = [&](const ExprPtr& a, const ExprPtr& b) { return binary(BinaryOp::logical_and, a, b); };
+  const auto either = [&](const ExprPtr& a, const ExprPtr& b) { return binary(BinaryOp::logical_or, a, b); };
+  const auto negate = [&](const ExprPtr& a) { return make_expr(boolean, Unary{UnaryOp::logical_not, a}); };
+  Monoid monoid;
+  monoid.name = std::string(greatest ? "tileopt_argmax_" : "tileopt_argmin_") + type_name(element);
+  monoid.type = tuple_type({element, index});
+  monoid.commutative = monoid.exact = true;
+  const ExprPtr none = make_expr(index, Literal{0, -1});
+  monoid.identity = make_expr(monoid.type, MakeTuple{{make_expr(element, extreme_literal(greatest ? Extreme::least : Extreme::largest, element)), none}});
+  const ExprPtr left = make_expr(monoid.type, Read{0}), right = make_expr(monoid.type, Read{1});
+  const ExprPtr a = make_expr(element, Component{left, 0}), b = make_expr(element, Component{right, 0});
+  const ExprPtr i = make_expr(index, Component{left, 1}), j = make_expr(index, Component{right, 1}), zero = make_expr(index, Literal{0, 0});
+  ExprPtr wins = binary(greatest ? BinaryOp::gt : BinaryOp::lt, b, a);
+  ExprPtr ties = binary(BinaryOp::eq, a, b);
+  if (is_float(element)) {
+    const ExprPtr a_is_nan = binary(BinaryOp::ne, a, a), b_is_nan = binary(BinaryOp::ne, b, b);
+    wins = both(negate(a_is_nan), either(b_is_nan, wins));
+    ties = either(both(a_is_nan, b_is_nan), ties);
+  }
+  const ExprPtr better = either(wins, both(ties, binary(BinaryOp::lt, j, i)));
+  const ExprPtr take_right = both(binary(BinaryOp::ge, j, zero), either(binary(BinaryOp::lt, i, zero), better));
+  monoid.combine = make_expr(monoid.type, Select{take_right, right, left});
+  return monoid;
 }
 
 void expand_over(const Scope& scope, const Nest& nest, TensorSymbol& symbol) {

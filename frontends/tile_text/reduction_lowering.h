@@ -15,7 +15,11 @@ struct ReductionTarget {
 
 /// Appends the branches `r_init` and `for k: r (+)= e` to `out`. False where an error was reported.
 bool emit_reduction(Lowering& lowering, const Nest& nest, const ReductionTarget& target, const syntax::Generator& generator,
-                    Combine combine, std::vector<Tree::Branch>& out);
+                    const Reduction& reduction, std::vector<Tree::Branch>& out);
+
+/// The monoid of (value, index) pairs that keeps the greatest (or least) value and, of equal ones, the least index; a NaN wins
+/// over numbers. Its identity has index -1.
+Monoid extreme_search(ElementType element, bool greatest);
 
 /// Gives a local one leading dimension per iterator around its declaration.
 void expand_over(const Scope& scope, const Nest& nest, TensorSymbol& symbol);

@@ -37,8 +37,8 @@ bool Scope::claim(const std::string& name, Meaning meaning, syntax::Position whe
   }
   const auto [found, fresh] = meanings_.emplace(name, std::make_pair(meaning, where));
   if (fresh || found->second.first == meaning) return true;
-  static constexpr const char* words[] = {"a size", "a tensor", "an iterator"};
-  static constexpr const char* bare_words[] = {"size", "tensor", "iterator"};
+  static constexpr const char* words[] = {"a size", "a tensor", "an iterator", "a value"};
+  static constexpr const char* bare_words[] = {"size", "tensor", "iterator", "value"};
   diagnostics_.add(ErrorCode::duplicate_name, where,
                    "`" + name + "` already names " + words[static_cast<int>(found->second.first)] + " (line " +
                        std::to_string(found->second.second.line) + ")",
@@ -71,6 +71,21 @@ const TensorSymbol* Scope::find_tensor(const std::string& name) const {
   return nullptr;
 }
 
+void Scope::bind_value(const std::string& name, ValueSymbol symbol) {
+  const auto known = values_.find(name);
+  if (known != values_.end())
+    diagnostics_.add(ErrorCode::duplicate_name, symbol.where,
+                     "`" + name + "` is already declared (line " + std::to_string(known->second.where.line) + ")",
+                     "choose another name: the values of a function do not change");
+  else if (claim(name, Meaning::value, symbol.where))
+    values_.emplace(name, std::move(symbol));
+}
+
+const ValueSymbol* Scope::find_value(const std::string& name) const {
+  const auto found = values_.find(name);
+  return found == values_.end() ? nullptr : &found->second;
+}
+
 bool Scope::claim_iterator(const syntax::Target& target) { return claim(target.name, Meaning::iterator, target.where); }
 
 void Scope::report_unknown(const std::string& name, syntax::Position where, const std::vector<Iterator>& iterators) {
@@ -78,9 +93,12 @@ void Scope::report_unknown(const std::string& name, syntax::Position where, cons
   for (const auto& block : blocks_)
     for (const auto& [known, symbol] : block) candidates.push_back(known);
   for (const Iterator& iterator : iterators) candidates.push_back(iterator.source_name);
+  for (const auto& [known, symbol] : values_) candidates.push_back(known);
   const std::string nearest = nearest_name(name, candidates);
   const auto elsewhere = meanings_.find(name);
-  std::string hint = nearest.empty() ? "declare it before, or make it a parameter" : "did you mean `" + nearest + "`?";
+  std::string hint = !nearest.empty() ? "did you mean `" + nearest + "`?"
+                     : pure_          ? "functions with a return type see their parameters and locals only"
+                                      : "declare it before, or make it a parameter";
   if (const std::string advice = advice_for_value(name); nearest.empty() && !advice.empty()) hint = advice;
   if (elsewhere != meanings_.end())
     hint = "it belongs to the block of line " + std::to_string(elsewhere->second.second.line) + " and is not visible here";

@@ -25,6 +25,15 @@ struct TensorSymbol {
   std::size_t rank() const { return extent_text.size(); }  ///< of the declaration
 };
 
+/// A name that stands for an expression: a parameter or a local of a pure function.
+struct ValueSymbol {
+  ExprPtr value;  ///< over Read{i}, the parameters; null where an error was reported
+  ElementType type;
+  syntax::Position where;
+};
+
+class PureFunctions;
+
 struct Iterator {
   std::string source_name;
   std::string name;                  ///< unique among the iterators around a statement
@@ -70,6 +79,16 @@ class Scope {
   const TensorSymbol* find_tensor(const std::string& name) const;
   const std::deque<TensorSymbol>& tensors() const { return tensors_; }
 
+  /// Helper functions and monoids of the file; null where there are none.
+  PureFunctions* functions() const { return functions_; }
+  void set_functions(PureFunctions* functions) { functions_ = functions; }
+  /// Inside a pure function: reports duplicates.
+  void bind_value(const std::string& name, ValueSymbol symbol);
+  const ValueSymbol* find_value(const std::string& name) const;
+  /// The body of a pure function: no tensors, no loops.
+  bool is_pure() const { return pure_; }
+  void set_pure() { pure_ = true; }
+
   /// Reports names that are reserved or have another meaning; false when they do.
   bool claim_iterator(const syntax::Target& target);
   int new_loop() { return loops_++; }
@@ -78,7 +97,7 @@ class Scope {
   void report_unknown(const std::string& name, syntax::Position where, const std::vector<Iterator>& iterators);
 
  private:
-  enum class Meaning { size, tensor, iterator };
+  enum class Meaning { size, tensor, iterator, value };
   bool claim(const std::string& name, Meaning meaning, syntax::Position where);
 
   isl::ctx ctx_;
@@ -90,6 +109,9 @@ class Scope {
   std::vector<std::map<std::string, TensorSymbol*>> blocks_;
   std::map<std::string, std::pair<Meaning, syntax::Position>> meanings_;
   int loops_ = 0;
+  PureFunctions* functions_ = nullptr;
+  std::map<std::string, ValueSymbol> values_;
+  bool pure_ = false;
 };
 
 /// Position in `iterators` of the innermost one called `name`, or nullopt.

@@ -74,7 +74,7 @@ struct LocalExtents {
   }
   void operator()(const syntax::Declare& n) const {
     const auto* subscript = syntax::as<syntax::Subscript>(n.type);
-    if (subscript == nullptr || !parse_type(name_of(subscript->base))) return;
+    if (subscript == nullptr || !read_element_type(subscript->base)) return;
     for (const ExpressionPtr& extent : subscript->indices) {
       if (!over_sizes(extent)) continue;
       AffineReader reader(scope, AffineRole::extent);
@@ -86,6 +86,7 @@ struct LocalExtents {
   }
   void operator()(const syntax::Assign&) const {}
   void operator()(const syntax::Evaluate&) const {}
+  void operator()(const syntax::Return&) const {}
   void operator()(const syntax::Pass&) const {}
 
  private:
@@ -142,7 +143,11 @@ void declare_parameter(Scope& scope, const syntax::Parameter& parameter, isl::se
   symbol.tensor.where = scope.diagnostics().locate(parameter.where);
   symbol.tensor.type = ElementType::f32;
   if (const std::optional<WrittenType> type = read_type(scope, written.type)) {
-    symbol.tensor.type = type->element;
+    if (is_tuple(type->element))
+      scope.diagnostics().add(ErrorCode::type_mismatch, written.type->where, "a parameter cannot hold tuples",
+                              "pass one tensor for each component");
+    else
+      symbol.tensor.type = type->element;
     for (const ExpressionPtr& extent : type->extents) symbol.extent_text.push_back(print(extent));
     if (const auto extents = read_extents(scope, *type)) {
       symbol.known = true;
@@ -155,20 +160,44 @@ void declare_parameter(Scope& scope, const syntax::Parameter& parameter, isl::se
 
 }  // namespace
 
+std::optional<ElementType> read_element_type(const ExpressionPtr& expression) {
+  if (const auto* name = syntax::as<syntax::Name>(expression)) return parse_type(name->name);
+  const auto* subscript = syntax::as<syntax::Subscript>(expression);
+  if (subscript == nullptr || name_of(subscript->base) != "tuple") return std::nullopt;
+  std::vector<ElementType> components;
+  for (const ExpressionPtr& written : subscript->indices) {
+    const std::optional<ElementType> component = parse_type(name_of(written));
+    if (!component) return std::nullopt;
+    components.push_back(*component);
+  }
+  if (components.size() < 2 || components.size() > most_tuple_components) return std::nullopt;
+  return tuple_type(components);
+}
+
 std::optional<WrittenType> read_type(Scope& scope, const ExpressionPtr& expression) {
   Diagnostics& diagnostics = scope.diagnostics();
   WrittenType type;
   ExpressionPtr head = expression;
+  if (const std::optional<ElementType> element = read_element_type(expression)) {
+    type.element = *element;
+    return type;
+  }
   if (const auto* subscript = syntax::as<syntax::Subscript>(expression)) {
     head = subscript->base;
     type.extents = subscript->indices;
   }
   const std::string name = name_of(head);
-  if (const std::optional<ElementType> element = parse_type(name)) {
+  if (const std::optional<ElementType> element = read_element_type(head)) {
     type.element = *element;
     return type;
   }
   const std::string hint = "use f64, f32, f16, bf16, i64 ... i8, u64 ... u8 or bool, e.g. `f32[M, N]`";
+  const auto* inner = syntax::as<syntax::Subscript>(head);
+  if (name == "tuple" || (inner != nullptr && name_of(inner->base) == "tuple")) {
+    diagnostics.add(ErrorCode::type_mismatch, head->where, "`" + print(expression) + "` is no tuple type",
+                    "name 2 to 10 scalar types: `tuple[f32, i64]`, or `tuple[f32, i64][N]` for an array");
+    return std::nullopt;
+  }
   if (name == "out" || name == "inout")
     diagnostics.add(ErrorCode::type_mismatch, head->where, "`" + name + "` belongs around the type of a parameter",
                     "write `" + name + "[f32[M, N]]`");

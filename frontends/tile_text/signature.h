@@ -12,6 +12,8 @@ struct WrittenType {
   ElementType element;
   std::vector<syntax::ExpressionPtr> extents;
 };
+/// A type without extents, `f32` or `tuple[f32, i64]`; nullopt: it is none, nothing is reported.
+std::optional<ElementType> read_element_type(const syntax::ExpressionPtr& expression);
 /// Reports what is no tensor type.
 std::optional<WrittenType> read_type(Scope& scope, const syntax::ExpressionPtr& expression);
 

@@ -38,6 +38,9 @@ struct Children {
       for (const ExpressionPtr& condition : clause.conditions) add(condition);
     }
   }
+  void operator()(const Tuple& n) {
+    for (const ExpressionPtr& element : n.elements) add(element);
+  }
   void operator()(const Unary& n) { add(n.operand); }
   void operator()(const Binary& n) {
     add(n.left);
@@ -82,6 +85,7 @@ struct SameHead {
                         return same_targets(x.targets, y.targets) && x.conditions.size() == y.conditions.size();
                       });
   }
+  bool operator()(const Tuple&, const Tuple&) const { return true; }
   bool operator()(const Unary& a, const Unary& b) const { return a.op == b.op; }
   bool operator()(const Binary& a, const Binary& b) const { return a.op == b.op; }
   bool operator()(const Comparison& a, const Comparison& b) const {
@@ -116,6 +120,7 @@ struct SameStatement {
     return a.name == b.name && syntax::equal(a.type, b.type) && syntax::equal(a.value, b.value);
   }
   bool operator()(const Evaluate& a, const Evaluate& b) const { return syntax::equal(a.expression, b.expression); }
+  bool operator()(const Return& a, const Return& b) const { return syntax::equal(a.value, b.value); }
   bool operator()(const Pass&, const Pass&) const { return true; }
   template <class A, class B>
   bool operator()(const A&, const B&) const {
@@ -155,7 +160,7 @@ bool equal(const Module& a, const Module& b) {
         const bool parameters =
             std::equal(x.parameters.begin(), x.parameters.end(), y.parameters.begin(), y.parameters.end(),
                        [](const Parameter& p, const Parameter& q) { return p.name == q.name && equal(p.type, q.type); });
-        return decorators && parameters && x.name == y.name && equal(x.body, y.body);
+        return decorators && parameters && x.name == y.name && equal(x.returns, y.returns) && equal(x.body, y.body);
       });
 }
 

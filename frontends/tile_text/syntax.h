@@ -86,6 +86,10 @@ struct Generator {
   ExpressionPtr element;
   std::vector<Clause> clauses;
 };
+/// `(a, b, ...)`: at least two values
+struct Tuple {
+  std::vector<ExpressionPtr> elements;
+};
 struct Unary {
   UnaryOp op;
   ExpressionPtr operand;
@@ -115,7 +119,7 @@ struct Expression {
   Position where;  ///< the whole expression
   int height = 1;
   std::variant<IntegerLiteral, RealLiteral, BoolLiteral, NoneLiteral, StringLiteral, Name, Attribute, Slice, Subscript, Call,
-               Generator, Unary, Binary, Comparison, Conditional>
+               Generator, Tuple, Unary, Binary, Comparison, Conditional>
       node;
 };
 
@@ -156,11 +160,15 @@ struct Declare {
 struct Evaluate {
   ExpressionPtr expression;
 };
+/// The value of a function that has a return type: its last statement.
+struct Return {
+  ExpressionPtr value;
+};
 struct Pass {};
 
 struct Statement {
   Position where;
-  std::variant<For, If, Assign, Declare, Evaluate, Pass> node;
+  std::variant<For, If, Assign, Declare, Evaluate, Return, Pass> node;
 };
 
 struct Parameter {
@@ -177,6 +185,7 @@ struct Function {
   std::string name;
   Position where;  ///< of the name
   std::vector<Parameter> parameters;
+  ExpressionPtr returns;  ///< null for programs and schedules
   Block body;           ///< at least one statement
   bool broken = false;  ///< a syntax error was reported inside; the rest is incomplete
 };

@@ -28,7 +28,7 @@ void check_scheduled_program(const syntax::Module& module, const syntax::Functio
                              Diagnostics& diagnostics) {
   std::vector<std::string> programs;
   for (const syntax::Function& other : module.functions)
-    if (!tile_text::is_schedule(other)) programs.push_back(other.name);
+    if (!tile_text::is_schedule(other) && !tile_text::is_pure(other)) programs.push_back(other.name);
   for (const std::string& program : programs)
     if (program == pins.program) return;
   const std::string nearest = tile_text::nearest_name(pins.program, programs);
@@ -49,13 +49,16 @@ TileFile parse_tile_file(isl::ctx ctx, const std::string& text, const std::strin
   if (module.functions.empty() && diagnostics.count() == 0)
     diagnostics.add(ErrorCode::syntax, {1, 1}, "the file defines no function", "write `def name(A: f32[N], B: out[f32[N]]):`");
   check_function_names(module, diagnostics);
+  tile_text::PureFunctions pure(ctx, module, diagnostics);
   TileFile result;
   for (const syntax::Function& function : module.functions) {
     if (function.broken) continue;
     if (tile_text::is_schedule(function)) {
       result.schedules.push_back(tile_text::read_schedule(function, diagnostics));
       check_scheduled_program(module, function, result.schedules.back(), diagnostics);
-    } else if (auto program = tile_text::check_function(ctx, function, diagnostics)) {
+    } else if (tile_text::is_pure(function)) {
+      continue;
+    } else if (auto program = tile_text::check_function(ctx, function, pure, diagnostics)) {
       result.programs.push_back(std::move(*program));
     }
   }

@@ -1,9 +1,11 @@
 #include "frontends/tile_text/value_lowering.h"
 
+#include <cmath>
 #include <cstdlib>
 
 #include "frontends/tile_text/literals.h"
 #include "frontends/tile_text/printer.h"
+#include "frontends/tile_text/pure_functions.h"
 
 namespace tileopt::tile_text {
 
@@ -42,14 +44,23 @@ ExprPtr ValueLowering::reject(ErrorCode code, Position where, const std::string&
 }
 
 ExprPtr ValueLowering::lower(const ExpressionPtr& expression, ElementType wanted) {
+  if (const auto* tuple = syntax::as<syntax::Tuple>(expression)) return lower_tuple(expression, *tuple, wanted);
   const Kind found = kind(expression);
+  if (found.tag == KindTag::position && !is_integer(wanted)) {
+    lower_typed(expression, ElementType::i64);
+    return reject(ErrorCode::type_mismatch, expression->where,
+                  quoted(expression) + " is an index; here " + type_name(wanted) + " is needed",
+                  is_float(wanted) ? "write " + cast_text(wanted, expression) : "compare it, or assign it to an integer");
+  }
   if (found.tag == KindTag::index) {
     const ExprPtr index = lower_index(expression, is_integer(wanted) ? wanted : ElementType::i64);
     if (!index || is_integer(wanted)) return index;
     const bool condition = wanted == ElementType::boolean;
     return reject(ErrorCode::type_mismatch, expression->where,
                   quoted(expression) + " is an index; here " + type_name(wanted) + " is needed",
-                  condition ? "compare it, e.g. `" + print(expression) + " != 0`" : "write " + cast_text(wanted, expression));
+                  condition          ? "compare it, e.g. `" + print(expression) + " != 0`"
+                  : is_tuple(wanted) ? "write a value of that type"
+                                     : "write " + cast_text(wanted, expression));
   }
   if (!found.is_typed() || found.type == wanted) return lower_typed(expression, wanted);
   lower_typed(expression, found.type);
@@ -59,7 +70,48 @@ ExprPtr ValueLowering::lower(const ExpressionPtr& expression, ElementType wanted
                   "compare it, e.g. `" + print(expression) + " != 0`");
   return reject(ErrorCode::type_mismatch, expression->where,
                 quoted(expression) + " is " + type_name(found.type) + "; here " + type_name(wanted) + " is needed",
-                "write " + cast_text(wanted, expression));
+                is_tuple(wanted)       ? "write a value of that type"
+                : is_tuple(found.type) ? "choose a component: `x[0]`, `x[1]`"
+                                       : "write " + cast_text(wanted, expression));
+}
+
+ExprPtr ValueLowering::lower_tuple(const ExpressionPtr& expression, const syntax::Tuple& tuple, ElementType type) {
+  const std::vector<ElementType> types = tuple_components(type);
+  if (!is_tuple(type) || types.size() != tuple.elements.size())
+    return reject(ErrorCode::type_mismatch, expression->where,
+                  quoted(expression) + " is a tuple of " + std::to_string(tuple.elements.size()) + " values; here " + type_name(type) +
+                      " is needed",
+                  is_tuple(type) ? "give one value for each component" : "write one value");
+  std::vector<ExprPtr> components;
+  for (std::size_t i = 0; i < types.size(); ++i) components.push_back(lower(tuple.elements[i], types[i]));
+  for (const ExprPtr& component : components)
+    if (!component) return nullptr;
+  return make_expr(type, MakeTuple{std::move(components)});
+}
+
+bool ValueLowering::is_component(const syntax::Subscript& subscript) const {
+  const auto* base = syntax::as<syntax::Name>(subscript.base);
+  const TensorSymbol* symbol = base ? lowering_.scope.find_tensor(base->name) : nullptr;
+  if (symbol != nullptr) return symbol->rank() == 0 && is_tuple(symbol->tensor.type);
+  if (base != nullptr && lowering_.scope.find_value(base->name) == nullptr) return false;
+  const Kind whole = kind(subscript.base);
+  return base != nullptr || (whole.is_typed() && is_tuple(whole.type));
+}
+
+ExprPtr ValueLowering::lower_component(const ExpressionPtr& expression, const syntax::Subscript& subscript) {
+  const Kind whole = kind(subscript.base);
+  if (whole.is_typed() && !is_tuple(whole.type))
+    return reject(ErrorCode::type_mismatch, expression->where, quoted(subscript.base) + " is " + type_name(whole.type) + ", which has no components",
+                  "write it without brackets");
+  const ExprPtr operand = lower_typed(subscript.base, whole.type);
+  const std::size_t count = whole.is_typed() ? tuple_components(whole.type).size() : 0;
+  const auto* index = syntax::as<syntax::IntegerLiteral>(subscript.indices.front());
+  if (operand && (subscript.indices.size() != 1 || index == nullptr || index->value >= count))
+    return reject(ErrorCode::type_mismatch, subscript.indices.front()->where,
+                  "a component of " + type_name(whole.type) + " is chosen by a number from 0 to " + std::to_string(count - 1),
+                  "write e.g. `" + print(subscript.base) + "[0]`");
+  if (!operand) return nullptr;
+  return make_expr(tuple_components(whole.type)[index->value], Component{operand, index->value});
 }
 
 ExprPtr ValueLowering::lower_typed(const ExpressionPtr& expression, ElementType type) {
@@ -68,8 +120,12 @@ ExprPtr ValueLowering::lower_typed(const ExpressionPtr& expression, ElementType 
   if (const auto* literal = syntax::as<syntax::RealLiteral>(expression)) return lower_real(expression, literal->value, type);
   if (const auto* literal = syntax::as<syntax::BoolLiteral>(expression))
     return make_expr(type, Literal{0, literal->value ? 1 : 0});
-  if (syntax::as<syntax::Name>(expression)) return lower_access(expression, expression);
-  if (const auto* subscript = syntax::as<syntax::Subscript>(expression)) return lower_access(expression, subscript->base);
+  if (const auto* name = syntax::as<syntax::Name>(expression)) {
+    const ValueSymbol* value = lowering_.scope.find_value(name->name);
+    return value != nullptr ? value->value : lower_access(expression, expression);
+  }
+  if (const auto* subscript = syntax::as<syntax::Subscript>(expression))
+    return is_component(*subscript) ? lower_component(expression, *subscript) : lower_access(expression, subscript->base);
   if (const auto* unary = syntax::as<syntax::Unary>(expression)) return lower_unary(expression, *unary, type);
   if (const auto* binary = syntax::as<syntax::Binary>(expression)) return lower_binary(*binary, type);
   if (const auto* comparison = syntax::as<syntax::Comparison>(expression)) return lower_comparison(*comparison);
@@ -84,6 +140,9 @@ ExprPtr ValueLowering::lower_typed(const ExpressionPtr& expression, ElementType 
 }
 
 ExprPtr ValueLowering::lower_literal(const ExpressionPtr& expression, std::uint64_t value, bool negative, ElementType type) {
+  if (is_tuple(type))
+    return reject(ErrorCode::type_mismatch, expression->where, quoted(expression) + " is a number; here " + type_name(type) + " is needed",
+                  "give one value for each component: `(a, b)`");
   if (type == ElementType::boolean)
     return reject(ErrorCode::type_mismatch, expression->where, quoted(expression) + " is a number, not a condition",
                   "write True, False or a comparison");
@@ -97,9 +156,10 @@ ExprPtr ValueLowering::lower_real(const ExpressionPtr& expression, double value,
   if (!is_float(type))
     return reject(ErrorCode::type_mismatch, expression->where,
                   quoted(expression) + " is a float; here " + type_name(type) + " is needed",
-                  type == ElementType::boolean ? "write True, False or a comparison"
+                  is_tuple(type)                 ? "give one value for each component: `(a, b)`"
+                  : type == ElementType::boolean ? "write True, False or a comparison"
                                                : "write an integer, or cast the other operand to a float type");
-  const std::optional<double> rounded = round_real(value, type);
+  const std::optional<double> rounded = std::isinf(value) && !has_infinity(type) ? std::nullopt : round_real(value, type);
   if (rounded) return make_expr(type, Literal{*rounded, 0});
   return reject(ErrorCode::type_mismatch, expression->where, quoted(expression) + " does not fit in " + type_name(type),
                 "use a smaller number or a wider type");
@@ -134,6 +194,8 @@ ExprPtr ValueLowering::lower_access(const ExpressionPtr& expression, const Expre
                   syntax::as<syntax::Subscript>(base) ? "write all subscripts in one pair of brackets, e.g. `A[i, j]`"
                                                       : "subscript a tensor by its name");
   const TensorSymbol* symbol = lowering_.scope.find_tensor(name->name);
+  if (symbol == nullptr && lowering_.scope.functions() != nullptr && lowering_.scope.functions()->find(name->name) != nullptr)
+    return reject(ErrorCode::type_mismatch, base->where, "`" + name->name + "` is a function", "call it: `" + name->name + "(...)`");
   if (symbol == nullptr) {
     if (find_iterator(nest_.iterators, name->name) || lowering_.scope.is_size(name->name))
       return reject(ErrorCode::type_mismatch, base->where, "`" + name->name + "` is an index and has no elements",
@@ -166,6 +228,7 @@ bool ValueLowering::check_operator(BinaryOp op, Position where, ElementType type
     reject(ErrorCode::type_mismatch, where, shown + " is not defined for " + type_name(type), hint);
     return false;
   };
+  if (is_tuple(type)) return refuse("use the components: `x[0]`, `x[1]`");
   switch (op) {
     case BinaryOp::add:
     case BinaryOp::sub:
@@ -206,7 +269,9 @@ void ValueLowering::report_mixed(const ExpressionPtr& left, const ExpressionPtr&
   const ElementType a = kind(left).type, b = kind(right).type;
   const ElementType common = common_type(a, b);
   std::string hint = "cast explicitly: ";
-  if (a == ElementType::boolean || b == ElementType::boolean)
+  if (is_tuple(a) || is_tuple(b))
+    hint = "use a component: `x[0]`";
+  else if (a == ElementType::boolean || b == ElementType::boolean)
     hint += "write " + cast_text(common, a == ElementType::boolean ? left : right);
   else if (common == a)
     hint += "write " + cast_text(common, right);
@@ -225,6 +290,8 @@ ExprPtr ValueLowering::lower_unary(const ExpressionPtr& expression, const syntax
       return lower_real(expression, -literal->value, type);
   }
   const ExprPtr operand = lower(unary.operand, unary.op == UnaryOp::logical_not ? ElementType::boolean : type);
+  if (unary.op == UnaryOp::negate && is_tuple(type))
+    return reject(ErrorCode::type_mismatch, expression->where, "`-` is not defined for " + type_name(type), "use the components: `x[0]`, `x[1]`");
   if (unary.op == UnaryOp::negate && type == ElementType::boolean)
     return reject(ErrorCode::type_mismatch, expression->where, "`-` is not defined for bool", "write `not`");
   if (unary.op == UnaryOp::bit_not && !is_integer(type))
@@ -301,7 +368,8 @@ ExprPtr ValueLowering::lower_link(const ExpressionPtr& left, const syntax::Compa
     lower(link.operand, b.type);
     return nullptr;
   }
-  const ElementType type = a.is_typed() ? a.type : b.is_typed() ? b.type : ElementType::f64;
+  const bool position = a.tag == KindTag::position || b.tag == KindTag::position;
+  const ElementType type = a.is_typed() ? a.type : b.is_typed() ? b.type : position ? ElementType::i64 : ElementType::f64;
   const ExprPtr first = lower(left, operand_type(a, b.tag == KindTag::invalid, type));
   const ExprPtr second = lower(link.operand, operand_type(b, a.tag == KindTag::invalid, type));
   if (!first || !second || !check_operator(link.op, link.op_where, type)) return nullptr;

@@ -1,6 +1,9 @@
 /// Value expressions -> typed bodies, with the reads and index values they use.
 #pragma once
 
+#include <map>
+#include <memory>
+
 #include "frontends/tile_text/access.h"
 #include "frontends/tile_text/kinds.h"
 #include "frontends/tile_text/statement_list.h"
@@ -13,7 +16,17 @@ struct Lowering {
   Kinds& kinds;
   StatementList& statements;
   Numerics numerics;
+  std::map<std::string, Monoid> monoids = {};  ///< that statements combine with, by name
 };
+
+/// How a reduction combines: `monoid` where `combine` is one.
+struct Reduction {
+  Combine combine = Combine::sum;
+  std::shared_ptr<const Monoid> monoid = nullptr;
+  std::string name() const { return monoid ? monoid->name : combine_name(combine); }
+};
+
+struct PureFunction;
 
 /// Lowers the right side of one statement. Inline reductions become statements of their own, placed in `before`.
 class ValueLowering {
@@ -38,6 +51,10 @@ class ValueLowering {
   static ExprPtr convert(const ExprPtr& value, ElementType type);
   /// An expression of iterators and sizes as a value of an integer type: exact, then wrapped.
   ExprPtr lower_index(const syntax::ExpressionPtr& expression, ElementType type);
+  ExprPtr lower_tuple(const syntax::ExpressionPtr& expression, const syntax::Tuple& tuple, ElementType type);
+  /// `subscript` chooses a component of a tuple rather than an element of a tensor.
+  bool is_component(const syntax::Subscript& subscript) const;
+  ExprPtr lower_component(const syntax::ExpressionPtr& expression, const syntax::Subscript& subscript);
   ExprPtr lower_access(const syntax::ExpressionPtr& expression, const syntax::ExpressionPtr& base);
   ExprPtr lower_unary(const syntax::ExpressionPtr& expression, const syntax::Unary& unary, ElementType type);
   ExprPtr lower_binary(const syntax::Binary& binary, ElementType type);
@@ -51,7 +68,12 @@ class ValueLowering {
   ExprPtr lower_function(const syntax::ExpressionPtr& expression, const syntax::Call& call, Function function,
                          ElementType type);
   ExprPtr lower_extremum(const syntax::Call& call, BinaryOp op, ElementType type);
-  ExprPtr lower_reduction(const syntax::ExpressionPtr& expression, const syntax::Call& call, Combine combine, ElementType type);
+  ExprPtr lower_reduction(const syntax::ExpressionPtr& expression, const syntax::Generator& generator, const Reduction& reduction,
+                          ElementType type);
+  /// argmax, argmin: a reduction of (value, index) pairs.
+  ExprPtr lower_extreme_search(const syntax::ExpressionPtr& expression, const syntax::Call& call, ElementType type);
+  /// A call of a helper function or of a monoid's operation: its body over the arguments.
+  ExprPtr lower_pure_call(const syntax::ExpressionPtr& expression, const syntax::Call& call, const PureFunction& function);
   ExprPtr reject_call(const syntax::ExpressionPtr& expression, const syntax::Call& call);
 
   /// The type to read an operand in, so that one error does not cause others.

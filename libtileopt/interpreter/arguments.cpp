@@ -128,7 +128,7 @@ class ElementStream {
 
 void fill(HostArray& array, const ElementStream& stream, Fill fill) {
   const std::int64_t count = array.elements();
-  const bool narrow = array.type == ElementType::f16 || array.type == ElementType::bf16;
+  const bool narrow = is_narrow_float(array.type);
   for (std::int64_t i = 0; i < count; ++i) {
     if (array.type == ElementType::boolean) array.set_integer(i, stream.integer(i, 0, 1));
     else if (!is_float(array.type)) array.set_integer(i, stream.integer(i, is_signed(array.type) ? -8 : 0, 8));

@@ -31,6 +31,9 @@ double load_real(const HostArray& a, std::int64_t offset) {
     case ElementType::f32: return static_cast<double>(load<float>(a.bytes, offset));
     case ElementType::f16: return f16_value(load<std::uint16_t>(a.bytes, offset));
     case ElementType::bf16: return bf16_value(load<std::uint16_t>(a.bytes, offset));
+    case ElementType::tf32: return round_to_type(static_cast<double>(load<float>(a.bytes, offset)), a.type);
+    case ElementType::e4m3fn: case ElementType::e5m2: case ElementType::e4m3fnuz: case ElementType::e5m2fnuz:
+      return narrow_value(load<std::uint8_t>(a.bytes, offset), a.type);
     case ElementType::i64: case ElementType::i32: case ElementType::i16: case ElementType::i8:
     case ElementType::u64: case ElementType::u32: case ElementType::u16: case ElementType::u8:
     case ElementType::boolean: break;
@@ -50,7 +53,8 @@ std::int64_t load_integer(const HostArray& a, std::int64_t offset) {
     case ElementType::u16: return load<std::uint16_t>(a.bytes, offset);
     case ElementType::u8: return load<std::uint8_t>(a.bytes, offset);
     case ElementType::boolean: return load<std::uint8_t>(a.bytes, offset) != 0;
-    case ElementType::f64: case ElementType::f32: case ElementType::f16: case ElementType::bf16: break;
+    case ElementType::f64: case ElementType::f32: case ElementType::f16: case ElementType::bf16: case ElementType::tf32:
+    case ElementType::e4m3fn: case ElementType::e5m2: case ElementType::e4m3fnuz: case ElementType::e5m2fnuz: break;
   }
   TILEOPT_CHECK(false, "integer value of an array of " + type_name(a.type));
   return 0;
@@ -62,6 +66,9 @@ void store_real(HostArray& a, std::int64_t offset, double value) {
     case ElementType::f32: return store(a.bytes, offset, static_cast<float>(value));
     case ElementType::f16: return store(a.bytes, offset, f16_bits(value));
     case ElementType::bf16: return store(a.bytes, offset, bf16_bits(value));
+    case ElementType::tf32: return store(a.bytes, offset, static_cast<float>(round_to_type(value, a.type)));
+    case ElementType::e4m3fn: case ElementType::e5m2: case ElementType::e4m3fnuz: case ElementType::e5m2fnuz:
+      return store(a.bytes, offset, static_cast<std::uint8_t>(narrow_bits(value, a.type)));
     case ElementType::i64: case ElementType::i32: case ElementType::i16: case ElementType::i8:
     case ElementType::u64: case ElementType::u32: case ElementType::u16: case ElementType::u8:
     case ElementType::boolean: break;

@@ -25,6 +25,15 @@ struct FlatStatement {
   std::vector<FlatAccess> reads;
   std::vector<FlatFunction> indices;
   ScalarCode code;
+  std::optional<ScalarCode> merge;  ///< of a monoid
+};
+
+/// The two states that a monoid merges.
+class MonoidOperands : public OperandSource {
+ public:
+  std::vector<TracedValue> left, right;
+  TracedValue read(std::size_t access, std::size_t component, bool) override { return (access == 0 ? left : right)[component]; }
+  std::int64_t index_value(std::size_t, bool) override { return 0; }
 };
 
 std::vector<WalkStatement> walk_statements(const Program& program, const Sizes& sizes) {
@@ -91,7 +100,8 @@ class Run : public TreeVisitor, private OperandSource {
     const isl::set& domain = walk_.statement(number).domain;
     const std::vector<Interval> box = bounding_box(domain);
     FlatStatement flat{&s, s.iterators.size(), FlatAccess(s.write, *arrays_.at(s.write.tensor), domain, box, sizes), {}, {},
-                       ScalarCode(s.body, model_, s.combine == Combine::sum)};
+                       ScalarCode(s.body, model_, s.combine == Combine::sum), {}};
+    if (s.combine == Combine::monoid) flat.merge.emplace(program_.monoid(s.monoid).combine, model_, false);
     TILEOPT_CHECK(s.body->type == program_.tensor(s.write.tensor).type, "the body of " + s.name + " has another type than its tensor");
     std::size_t slots = flat.write.slots();
     for (const Access& read : s.reads) {
@@ -111,27 +121,40 @@ class Run : public TreeVisitor, private OperandSource {
     FlatStatement& s = statements_[statement];
     current_ = &s;
     values_ = walk_.point(statement);
-    const TracedValue value = s.code.evaluate(*this);
+    const TracedValue* value = s.code.evaluate(*this);
     const std::optional<std::int64_t> offset = s.write.offset(values_, s.iterators);
     if (!offset) fail_undefined(s.write.source());
     TracedArray& target = s.write.array();
-    if (s.source->combine == Combine::assign) return target.assign(*offset, value);
+    if (s.source->combine == Combine::assign) return assign_components(target, *offset, value);
     if (!target.initialised(*offset)) [[unlikely]] fail_uninitialised(s.write.source(), *offset);
-    target.combine(*offset, s.source->combine, value, model_, any_order_);
+    if (s.merge) return merge(s, *offset, value);
+    target.combine(*offset, s.source->combine, *value, model_, any_order_);
   }
 
-  TracedValue read(std::size_t access, bool speculative) override {
+  static void assign_components(TracedArray& target, std::int64_t offset, const TracedValue* value) {
+    for (std::size_t c = 0; c < target.components(); ++c) target.component(c).assign(offset, value[c]);
+  }
+
+  void merge(FlatStatement& s, std::int64_t offset, const TracedValue* value) {
+    TracedArray& target = s.write.array();
+    operands_.left.clear();
+    for (std::size_t c = 0; c < target.components(); ++c) operands_.left.push_back(target.component(c).load(offset));
+    operands_.right.assign(value, value + target.components());
+    assign_components(target, offset, s.merge->evaluate(operands_));
+  }
+
+  TracedValue read(std::size_t access, std::size_t component, bool speculative) override {
     const FlatAccess& read = current_->reads[access];
     const std::optional<std::int64_t> offset = read.offset(values_, current_->iterators);
     if (!offset) {
       if (!speculative) fail_undefined(read.source());
-      return TracedValue::unknown(read.array().type());
+      return TracedValue::unknown(read.array().component(component).type());
     }
     if (!read.array().initialised(*offset)) [[unlikely]] {
       if (!speculative) fail_uninitialised(read.source(), *offset);
-      return TracedValue::unknown(read.array().type());
+      return TracedValue::unknown(read.array().component(component).type());
     }
-    return read.array().load(*offset);
+    return read.array().component(component).load(*offset);
   }
 
   std::int64_t index_value(std::size_t index, bool speculative) override {
@@ -170,6 +193,7 @@ class Run : public TreeVisitor, private OperandSource {
   std::int64_t instances_ = 0;
   std::map<std::string, std::unique_ptr<TracedArray>> arrays_;
   std::vector<FlatStatement> statements_;
+  MonoidOperands operands_;
   FlatStatement* current_ = nullptr;
   std::int64_t* values_ = nullptr;
 };

@@ -1,5 +1,6 @@
 #include "interpreter/number.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -12,15 +13,20 @@ namespace {
 constexpr int double_mantissa_bits = 52;
 constexpr int double_bias = 1023;
 
-/// Layout of a 16-bit IEEE-like format.
+/// Bits of a narrow float: sign, exponent, mantissa. The exponent's bias is 1 - least exponent in all of them.
 struct Format {
-  int exponent_bits;
-  int mantissa_bits;
-  constexpr int bias() const { return (1 << (exponent_bits - 1)) - 1; }
-  constexpr std::uint64_t infinity() const { return ((std::uint64_t(1) << exponent_bits) - 1) << mantissa_bits; }
+  explicit Format(ElementType type)
+      : mantissa_bits(value_digits(type) - 1), exponent_bits(type == ElementType::tf32 ? 8 : 8 * size_bytes(type) - value_digits(type)),
+        bias(1 - least_exponent(type)), infinities(has_infinity(type)), negative_zero(has_negative_zero(type)) {}
+  std::uint64_t sign() const { return std::uint64_t(1) << (exponent_bits + mantissa_bits); }
+  /// Magnitude of infinity; without infinities of what overflows: NaN in e4m3fn, beyond the last number in the fnuz types.
+  std::uint64_t top() const {
+    if (infinities) return ((std::uint64_t(1) << exponent_bits) - 1) << mantissa_bits;
+    return negative_zero ? sign() - 1 : sign();
+  }
+  int mantissa_bits, exponent_bits, bias;
+  bool infinities, negative_zero;
 };
-constexpr Format bf16_format{8, 7};
-constexpr Format f16_format{5, 10};
 
 /// `value` >> `shift`, rounded to nearest even; `shift` in [1, 63].
 std::uint64_t shift_right_nearest_even(std::uint64_t value, int shift) {
@@ -30,51 +36,58 @@ std::uint64_t shift_right_nearest_even(std::uint64_t value, int shift) {
   return kept + (rest > half || (rest == half && (kept & 1)) ? 1 : 0);
 }
 
-std::uint64_t encode_nan(std::uint64_t mantissa, Format format) {
+/// Bits of a NaN with the sign and the top payload bits of a double's where the type has room for them.
+std::uint64_t encode_nan(std::uint64_t sign, std::uint64_t mantissa, const Format& format) {
+  if (!format.negative_zero) return format.sign();
+  if (!format.infinities) return sign | format.top();
   std::uint64_t payload = mantissa >> (double_mantissa_bits - format.mantissa_bits);
   if (payload == 0) payload = std::uint64_t(1) << (format.mantissa_bits - 1);
-  return format.infinity() | payload;
+  return sign | format.top() | payload;
 }
 
-/// Magnitude bits of a finite `value` given its biased double exponent and mantissa. A carry out of the mantissa moves into the
-/// exponent by itself, and out of the largest exponent into infinity.
-std::uint64_t encode_finite(int exponent, std::uint64_t mantissa, Format format) {
+/// Magnitude bits of a finite `value` given its biased double exponent and mantissa, at most `top`. A carry out of the mantissa
+/// moves into the exponent by itself, and out of the largest exponent into infinity.
+std::uint64_t encode_finite(int exponent, std::uint64_t mantissa, const Format& format) {
   if (exponent == 0) return 0;
-  const int target = exponent - double_bias + format.bias();
-  if (target >= (1 << format.exponent_bits) - 1) return format.infinity();
+  const int target = exponent - double_bias + format.bias;
+  if (target >= 1 << format.exponent_bits) return format.top();
   const int shift = double_mantissa_bits - format.mantissa_bits;
   if (target >= 1) {
     const std::uint64_t joined = (std::uint64_t(target) << double_mantissa_bits) | mantissa;
-    return shift_right_nearest_even(joined, shift);
+    return std::min(shift_right_nearest_even(joined, shift), format.top());
   }
   const int subnormal_shift = shift + 1 - target;
   if (subnormal_shift > 62) return 0;
   return shift_right_nearest_even((std::uint64_t(1) << double_mantissa_bits) | mantissa, subnormal_shift);
 }
 
-std::uint16_t encode(double value, Format format) {
+std::uint64_t encode(double value, const Format& format) {
   const auto bits = std::bit_cast<std::uint64_t>(value);
-  const std::uint64_t sign = bits >> 63 << (format.exponent_bits + format.mantissa_bits);
+  const std::uint64_t sign = bits >> 63 != 0 ? format.sign() : 0;
   const int exponent = static_cast<int>(bits >> double_mantissa_bits & 0x7ff);
   const std::uint64_t mantissa = bits & ((std::uint64_t(1) << double_mantissa_bits) - 1);
-  std::uint64_t magnitude;
-  if (exponent == 0x7ff) magnitude = mantissa != 0 ? encode_nan(mantissa, format) : format.infinity();
-  else magnitude = encode_finite(exponent, mantissa, format);
-  return static_cast<std::uint16_t>(sign | magnitude);
+  if (exponent == 0x7ff && mantissa != 0) return encode_nan(sign, mantissa, format);
+  const std::uint64_t magnitude = exponent == 0x7ff ? format.top() : encode_finite(exponent, mantissa, format);
+  if (format.negative_zero) return sign | magnitude;
+  return magnitude == 0 ? 0 : magnitude == format.top() ? format.sign() : sign | magnitude;
 }
 
-double decode(std::uint16_t bits, Format format) {
-  const std::uint64_t sign = std::uint64_t(bits) >> (format.exponent_bits + format.mantissa_bits) << 63;
-  const int exponent = bits >> format.mantissa_bits & ((1 << format.exponent_bits) - 1);
-  const std::uint64_t mantissa = bits & ((std::uint64_t(1) << format.mantissa_bits) - 1);
+double decode(std::uint64_t bits, const Format& format) {
+  const bool negative = (bits & format.sign()) != 0;
+  const std::uint64_t magnitude = bits & (format.sign() - 1);
+  const std::uint64_t sign = std::uint64_t(negative ? 1 : 0) << 63;
+  const int exponent = static_cast<int>(magnitude >> format.mantissa_bits);
+  const std::uint64_t mantissa = magnitude & ((std::uint64_t(1) << format.mantissa_bits) - 1);
   const std::uint64_t wide_mantissa = mantissa << (double_mantissa_bits - format.mantissa_bits);
-  if (exponent == (1 << format.exponent_bits) - 1)
-    return std::bit_cast<double>(sign | std::uint64_t(0x7ff) << double_mantissa_bits | wide_mantissa);
+  const std::uint64_t quiet = std::uint64_t(1) << (double_mantissa_bits - 1);
+  if (!format.negative_zero && bits == format.sign()) return std::bit_cast<double>(std::uint64_t(0x7ff) << double_mantissa_bits | quiet);
+  if (format.infinities ? magnitude >= format.top() : format.negative_zero && magnitude == format.top())
+    return std::bit_cast<double>(sign | std::uint64_t(0x7ff) << double_mantissa_bits | (format.infinities ? wide_mantissa : quiet));
   if (exponent == 0) {
-    const double magnitude = std::ldexp(static_cast<double>(mantissa), 1 - format.bias() - format.mantissa_bits);
-    return sign ? -magnitude : magnitude;
+    const double value = std::ldexp(static_cast<double>(mantissa), 1 - format.bias - format.mantissa_bits);
+    return negative ? -value : value;
   }
-  const auto wide_exponent = static_cast<std::uint64_t>(exponent - format.bias() + double_bias);
+  const auto wide_exponent = static_cast<std::uint64_t>(exponent - format.bias + double_bias);
   return std::bit_cast<double>(sign | wide_exponent << double_mantissa_bits | wide_mantissa);
 }
 
@@ -153,65 +166,35 @@ std::int64_t shift(BinaryOp op, std::int64_t value, std::int64_t count, ElementT
 }
 }  // namespace
 
-std::uint16_t bf16_bits(double value) { return encode(value, bf16_format); }
-std::uint16_t f16_bits(double value) { return encode(value, f16_format); }
-double bf16_value(std::uint16_t bits) { return decode(bits, bf16_format); }
-double f16_value(std::uint16_t bits) { return decode(bits, f16_format); }
+std::uint32_t narrow_bits(double value, ElementType type) {
+  TILEOPT_CHECK(is_narrow_float(type), "bits of " + type_name(type));
+  return static_cast<std::uint32_t>(encode(value, Format(type)));
+}
+double narrow_value(std::uint32_t bits, ElementType type) {
+  TILEOPT_CHECK(is_narrow_float(type), "bits of " + type_name(type));
+  return decode(bits, Format(type));
+}
+std::uint16_t bf16_bits(double value) { return static_cast<std::uint16_t>(narrow_bits(value, ElementType::bf16)); }
+std::uint16_t f16_bits(double value) { return static_cast<std::uint16_t>(narrow_bits(value, ElementType::f16)); }
+double bf16_value(std::uint16_t bits) { return narrow_value(bits, ElementType::bf16); }
+double f16_value(std::uint16_t bits) { return narrow_value(bits, ElementType::f16); }
 
 double round_to_type(double value, ElementType type) {
-  switch (type) {
-    case ElementType::f64: return value;
-    case ElementType::f32: return static_cast<double>(static_cast<float>(value));
-    case ElementType::f16: return f16_value(f16_bits(value));
-    case ElementType::bf16: return bf16_value(bf16_bits(value));
-    case ElementType::i64: case ElementType::i32: case ElementType::i16: case ElementType::i8:
-    case ElementType::u64: case ElementType::u32: case ElementType::u16: case ElementType::u8:
-    case ElementType::boolean: break;
-  }
-  TILEOPT_CHECK(false, "rounding to " + type_name(type));
-  return value;
-}
-
-double largest_finite(ElementType type) {
-  switch (type) {
-    case ElementType::f64: return std::numeric_limits<double>::max();
-    case ElementType::f32: return std::numeric_limits<float>::max();
-    case ElementType::f16: return f16_value(0x7bff);
-    case ElementType::bf16: return bf16_value(0x7f7f);
-    case ElementType::i64: case ElementType::i32: case ElementType::i16: case ElementType::i8:
-    case ElementType::u64: case ElementType::u32: case ElementType::u16: case ElementType::u8:
-    case ElementType::boolean: break;
-  }
-  TILEOPT_CHECK(false, "largest finite value of " + type_name(type));
-  return 0;
+  TILEOPT_CHECK(is_float(type), "rounding to " + type_name(type));
+  if (type == ElementType::f64) return value;
+  if (type == ElementType::f32) return static_cast<double>(static_cast<float>(value));
+  const Format format(type);
+  return decode(encode(value, format), format);
 }
 
 double smallest_normal(ElementType type) {
-  switch (type) {
-    case ElementType::f64: return std::numeric_limits<double>::min();
-    case ElementType::f32: return std::numeric_limits<float>::min();
-    case ElementType::f16: return f16_value(0x0400);
-    case ElementType::bf16: return bf16_value(0x0080);
-    case ElementType::i64: case ElementType::i32: case ElementType::i16: case ElementType::i8:
-    case ElementType::u64: case ElementType::u32: case ElementType::u16: case ElementType::u8:
-    case ElementType::boolean: break;
-  }
-  TILEOPT_CHECK(false, "smallest normal value of " + type_name(type));
-  return 0;
+  TILEOPT_CHECK(is_float(type), "smallest normal value of " + type_name(type));
+  return std::ldexp(1.0, least_exponent(type));
 }
 
 int significand_digits(ElementType type) {
-  switch (type) {
-    case ElementType::f64: return 53;
-    case ElementType::f32: return 24;
-    case ElementType::f16: return 11;
-    case ElementType::bf16: return 8;
-    case ElementType::i64: case ElementType::i32: case ElementType::i16: case ElementType::i8:
-    case ElementType::u64: case ElementType::u32: case ElementType::u16: case ElementType::u8:
-    case ElementType::boolean: break;
-  }
-  TILEOPT_CHECK(false, "significand of " + type_name(type));
-  return 0;
+  TILEOPT_CHECK(is_float(type), "significand of " + type_name(type));
+  return value_digits(type);
 }
 
 std::int64_t wrap_integer(std::int64_t value, ElementType type) {
@@ -224,7 +207,8 @@ std::int64_t wrap_integer(std::int64_t value, ElementType type) {
     case ElementType::u16: return static_cast<std::uint16_t>(value);
     case ElementType::u8: return static_cast<std::uint8_t>(value);
     case ElementType::boolean: return value != 0;
-    case ElementType::f64: case ElementType::f32: case ElementType::f16: case ElementType::bf16: break;
+    case ElementType::f64: case ElementType::f32: case ElementType::f16: case ElementType::bf16: case ElementType::tf32:
+    case ElementType::e4m3fn: case ElementType::e5m2: case ElementType::e4m3fnuz: case ElementType::e5m2fnuz: break;
   }
   TILEOPT_CHECK(false, "wrapping to " + type_name(type));
   return value;

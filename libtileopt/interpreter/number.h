@@ -4,8 +4,8 @@
 /// A value of a float type is held in a `double` that is exactly a value of that type; a value of an integer type or bool is
 /// held in an `int64_t`: sign-extended, zero-extended, or for u64 the 64-bit pattern.
 ///
-/// Arithmetic: f64 in double, f32 in float; f16 and bf16 convert to float, operate, and round back. For + - * / and sqrt this
-/// equals one correct rounding, because float has more than 2p + 2 digits of either type.
+/// Arithmetic: f64 in double, f32 in float; narrower floats convert to float, operate, and round back. For + - * / and sqrt this
+/// equals one correct rounding, because float has at least 2p + 2 digits of each of them.
 #pragma once
 
 #include <cstdint>
@@ -21,14 +21,16 @@ std::uint16_t f16_bits(double value);
 /// Exact value of the bits.
 double bf16_value(std::uint16_t bits);
 double f16_value(std::uint16_t bits);
+/// The same for any narrow float type; tf32 in the 19 bits that it has, without the zeros below them.
+std::uint32_t narrow_bits(double value, ElementType type);
+double narrow_value(std::uint32_t bits, ElementType type);
 
-/// `value` rounded once, to nearest even, to float type `type`; overflow goes to infinity.
+/// `value` rounded once, to nearest even, to float type `type`; overflow goes to infinity, or to NaN where there is none.
 double round_to_type(double value, ElementType type);
 
-/// Largest finite value, smallest positive normal value of a float type.
-double largest_finite(ElementType type);
+/// Smallest positive normal value of a float type.
 double smallest_normal(ElementType type);
-/// Significand digits of a float type, the hidden one included: 53, 24, 11, 8.
+/// Significand digits of a float type, the hidden one included: 53, 24, 11, 8, ...
 int significand_digits(ElementType type);
 
 /// Wraps modulo 2^n into integer type `type` (bool: nonzero).

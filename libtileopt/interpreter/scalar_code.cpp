@@ -13,7 +13,7 @@ class ScalarCode::Compiler {
   Compiler(std::vector<Instruction>& code, std::size_t& deepest) : code_(code), deepest_(deepest) {}
 
   void compile(const ExprPtr& expr, std::size_t depth) {
-    deepest_ = std::max(deepest_, depth + 1);
+    deepest_ = std::max(deepest_, depth + width(expr->type));
     std::visit([&](const auto& node) { append(node, expr->type, depth); }, expr->node);
   }
 
@@ -23,7 +23,14 @@ class ScalarCode::Compiler {
     i.literal = is_float(type) ? TracedValue::exact_real(round_to_type(n.real, type))
                                : TracedValue::exact_integer(wrap_integer(n.integer, type));
   }
-  void append(const Read& n, ElementType type, std::size_t) { emit(Op::read, type).first = static_cast<std::uint32_t>(n.access); }
+  void append(const Read& n, ElementType type, std::size_t) {
+    const std::vector<ElementType> types = tuple_components(type);
+    for (std::size_t c = 0; c < types.size(); ++c) {
+      Instruction& i = emit(Op::read, types[c]);
+      i.first = static_cast<std::uint32_t>(n.access);
+      i.second = static_cast<std::uint32_t>(c);
+    }
+  }
   void append(const IndexValue& n, ElementType type, std::size_t) {
     emit(Op::index, type).first = static_cast<std::uint32_t>(n.index);
   }
@@ -47,10 +54,11 @@ class ScalarCode::Compiler {
   void append(const Select& n, ElementType type, std::size_t depth) {
     compile(n.condition, depth);
     const std::size_t branch = begin_branch(Op::select, type);
-    compile(n.then_value, depth);
+    // Where rounding decides, both values are on the stack for a while, whichever is taken.
+    compile(n.then_value, depth + width(type));
     code_[branch].first = static_cast<std::uint32_t>(code_.size() - branch - 1);
     const std::size_t other = code_.size();
-    compile(n.else_value, depth);
+    compile(n.else_value, depth + width(type));
     code_[branch].second = static_cast<std::uint32_t>(code_.size() - other);
   }
   void append(const Cast& n, ElementType type, std::size_t depth) {
@@ -62,6 +70,16 @@ class ScalarCode::Compiler {
     compile(n.arguments.front(), depth);
     emit(Op::call, type).detail = static_cast<std::uint8_t>(n.function);
   }
+  void append(const MakeTuple& n, ElementType, std::size_t depth) {
+    for (std::size_t c = 0; c < n.components.size(); ++c) compile(n.components[c], depth + c);
+  }
+  void append(const Component& n, ElementType type, std::size_t depth) {
+    compile(n.operand, depth);
+    Instruction& i = emit(Op::component, type);
+    i.first = static_cast<std::uint32_t>(n.index);
+    i.second = static_cast<std::uint32_t>(width(n.operand->type));
+  }
+  static std::size_t width(ElementType type) { return tuple_components(type).size(); }
 
   Instruction& emit(Op op, ElementType type) {
     Instruction instruction{};
@@ -87,11 +105,11 @@ ScalarCode::ScalarCode(const ExprPtr& body, const ErrorModel& model, bool rounde
   stack_.resize(deepest + 1);
 }
 
-TracedValue ScalarCode::evaluate(OperandSource& source) {
+const TracedValue* ScalarCode::evaluate(OperandSource& source) {
   top_ = 0;
   speculative_ = false;
   run(0, code_.size(), source);
-  return pop();
+  return stack_.data();
 }
 
 TracedValue ScalarCode::pop() { return stack_[--top_]; }
@@ -102,7 +120,7 @@ void ScalarCode::run(std::size_t begin, std::size_t end, OperandSource& source) 
     const Instruction& i = code_[pc];
     switch (i.op) {
       case Op::literal: push(i.literal); break;
-      case Op::read: push(source.read(i.first, speculative_)); break;
+      case Op::read: push(source.read(i.first, i.second, speculative_)); break;
       case Op::index: {
         const std::int64_t value = source.index_value(i.first, speculative_);
         push(is_float(i.type) ? TracedValue::exact_real(integer_to_float(value, ElementType::i64, i.type))
@@ -129,16 +147,20 @@ void ScalarCode::run(std::size_t begin, std::size_t end, OperandSource& source) 
       case Op::call:
         stack_[top_ - 1] = traced_function(static_cast<Function>(i.detail), stack_[top_ - 1], i.type, model_);
         break;
+      case Op::component: {
+        top_ -= i.second;
+        push(stack_[top_ + i.first]);
+        break;
+      }
     }
   }
 }
 
-TracedValue ScalarCode::run_branch(std::size_t begin, std::size_t end, OperandSource& source, bool speculative) {
+void ScalarCode::run_branch(std::size_t begin, std::size_t end, OperandSource& source, bool speculative) {
   const bool outer = speculative_;
   speculative_ = outer || speculative;
   run(begin, end, source);
   speculative_ = outer;
-  return pop();
 }
 
 void ScalarCode::select(const Instruction& instruction, std::size_t begin, OperandSource& source) {
@@ -146,19 +168,22 @@ void ScalarCode::select(const Instruction& instruction, std::size_t begin, Opera
   const std::size_t middle = begin + instruction.first;
   const std::size_t end = middle + instruction.second;
   const bool first = condition.integer != 0;
-  TracedValue value = run_branch(first ? begin : middle, first ? middle : end, source, false);
-  if (condition.bound > 0) {
-    const TracedValue other = run_branch(first ? middle : begin, first ? end : middle, source, true);
-    value = traced_merge(value, other, instruction.type);
-  }
-  push(value);
+  const std::size_t value = top_;
+  run_branch(first ? begin : middle, first ? middle : end, source, false);
+  if (condition.bound == 0) return;
+  const std::size_t other = top_;
+  run_branch(first ? middle : begin, first ? end : middle, source, true);
+  const std::vector<ElementType> types = tuple_components(instruction.type);
+  for (std::size_t c = 0; c < types.size(); ++c) stack_[value + c] = traced_merge(stack_[value + c], stack_[other + c], types[c]);
+  top_ = other;
 }
 
 void ScalarCode::connect(const Instruction& instruction, std::size_t begin, OperandSource& source) {
   const TracedValue left = pop();
   const bool decides = (left.integer != 0) == (instruction.op == Op::logical_or);
   if (decides && left.bound == 0) return push(left);
-  const TracedValue right = run_branch(begin, begin + instruction.first, source, decides);
+  run_branch(begin, begin + instruction.first, source, decides);
+  const TracedValue right = pop();
   TracedValue value = TracedValue::exact_integer(decides ? left.integer : right.integer);
   const bool right_decides = right.bound == 0 && (right.integer != 0) == (instruction.op == Op::logical_or);
   if ((left.bound > 0 || right.bound > 0) && !right_decides) value.bound = 1;

@@ -1,4 +1,4 @@
-/// A statement's body as flat postfix code over traced values.
+/// A statement's body as flat postfix code over traced values. A tuple is as many values, its first component lowest on the stack.
 #pragma once
 
 #include <cstdint>
@@ -13,9 +13,9 @@ namespace tileopt {
 class OperandSource {
  public:
   virtual ~OperandSource() = default;
-  /// Value of read access `access`. `speculative`: the branch is not taken in the declared types; where the access is not
+  /// Value of read access `access`, of its component `component` where it is a tuple. `speculative`: the branch is not taken in the declared types; where the access is not
   /// performed or not initialised the answer is "unknown" instead of an error.
-  virtual TracedValue read(std::size_t access, bool speculative) = 0;
+  virtual TracedValue read(std::size_t access, std::size_t component, bool speculative) = 0;
   /// Value of the affine expression `index`.
   virtual std::int64_t index_value(std::size_t index, bool speculative) = 0;
 };
@@ -28,23 +28,25 @@ class ScalarCode {
   ScalarCode(const ExprPtr& body, const ErrorModel& model, bool rounded_operands);
 
   ElementType type() const { return type_; }
-  TracedValue evaluate(OperandSource& source);
+  /// The value; of a tuple, its components in a row. Valid until the next evaluation.
+  const TracedValue* evaluate(OperandSource& source);
 
  private:
-  enum class Op { literal, read, index, unary, binary, select, logical_and, logical_or, cast, call };
+  enum class Op { literal, read, index, unary, binary, select, logical_and, logical_or, cast, call, component };
   struct Instruction {
     Op op;
     ElementType type;               ///< of the result; of the operands for `binary`
     ElementType from;               ///< of the operand of `cast`
     std::uint8_t detail = 0;        ///< UnaryOp, BinaryOp or Function
-    std::uint32_t first = 0;        ///< access or index number; length of the first branch
-    std::uint32_t second = 0;       ///< length of the second branch
+    std::uint32_t first = 0;        ///< access or index number; length of the first branch; which component
+    std::uint32_t second = 0;       ///< length of the second branch; component read; of how many
     TracedValue literal{};
   };
   class Compiler;
 
   void run(std::size_t begin, std::size_t end, OperandSource& source);
-  TracedValue run_branch(std::size_t begin, std::size_t end, OperandSource& source, bool speculative);
+  /// Leaves the branch's values on the stack.
+  void run_branch(std::size_t begin, std::size_t end, OperandSource& source, bool speculative);
   TracedValue pop();
   void push(const TracedValue& value);
   void select(const Instruction& instruction, std::size_t begin, OperandSource& source);

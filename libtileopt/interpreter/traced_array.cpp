@@ -23,9 +23,28 @@ int lowest_bit(double value) {
   return std::countr_zero(mantissa) + std::max(exponent, 1) - 1023 - 52;
 }
 
+namespace {
+/// left or right, left and right: certain where one certain side decides.
+TracedValue merge_logical(const TracedValue& left, const TracedValue& right, bool is_or) {
+  const bool a = left.integer != 0, b = right.integer != 0;
+  TracedValue value = TracedValue::exact_integer(is_or ? a || b : a && b);
+  const bool decided = (left.bound == 0 && a == is_or) || (right.bound == 0 && b == is_or);
+  if (!decided && (left.bound > 0 || right.bound > 0)) value.bound = 1;
+  return value;
+}
+}  // namespace
+
 TracedArray::TracedArray(const Tensor& tensor, std::vector<std::int64_t> shape, const HostArray* initial, bool has_sums)
-    : type_(tensor.type), real_(is_float(tensor.type)), passed_in_(tensor.role == TensorRole::in || tensor.role == TensorRole::inout),
+    : type_(tuple_components(tensor.type).front()), real_(is_float(type_)), passed_in_(tensor.role == TensorRole::in || tensor.role == TensorRole::inout),
       shape_(std::move(shape)) {
+  if (is_tuple(tensor.type)) {
+    Tensor component = tensor;
+    const std::vector<ElementType> types = tuple_components(tensor.type);
+    for (std::size_t i = 1; i < types.size(); ++i) {
+      component.type = types[i];
+      others_.emplace_back(component, shape_, nullptr, false);
+    }
+  }
   const std::size_t count = static_cast<std::size_t>(HostArray(ElementType::u8, shape_).elements());
   values_.resize(count);
   written_.assign(count, false);
@@ -114,10 +133,12 @@ void TracedArray::combine(std::int64_t offset, Combine how, const TracedValue& v
     case Combine::sum:
       if (real_ && any_order && !sums_.empty()) return add_term(i, value, model);
       return assign(offset, with(BinaryOp::add));
-    case Combine::prod: return assign(offset, with(BinaryOp::mul));
-    case Combine::min: return assign(offset, with(BinaryOp::min));
-    case Combine::max: return assign(offset, with(BinaryOp::max));
+    case Combine::any: case Combine::all: return assign(offset, merge_logical(load(offset), value, how == Combine::any));
+    case Combine::prod: case Combine::min: case Combine::max: case Combine::bit_and: case Combine::bit_or: case Combine::bit_xor:
+      return assign(offset, with(*combine_operator(how)));
+    case Combine::monoid: break;
   }
+  TILEOPT_CHECK(false, "a monoid combined as a built-in operation");
 }
 
 void TracedArray::copy_written(HostArray& array) const {

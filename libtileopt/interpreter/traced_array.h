@@ -11,12 +11,15 @@
 
 namespace tileopt {
 
+/// An array of tuples has one TracedArray for each component.
 class TracedArray {
  public:
   /// `initial`: the argument, or null for a local. `has_sums`: some statement sums into it in an order that is free.
   TracedArray(const Tensor& tensor, std::vector<std::int64_t> shape, const HostArray* initial, bool has_sums);
 
-  ElementType type() const { return type_; }
+  ElementType type() const { return type_; }  ///< of the first component, for tuples
+  std::size_t components() const { return 1 + others_.size(); }
+  TracedArray& component(std::size_t index) { return index == 0 ? *this : others_[index - 1]; }
   const std::vector<std::int64_t>& shape() const { return shape_; }
   std::int64_t elements() const { return static_cast<std::int64_t>(values_.size()); }
   bool written(std::int64_t offset) const { return written_[static_cast<std::size_t>(offset)]; }
@@ -25,7 +28,7 @@ class TracedArray {
 
   TracedValue load(std::int64_t offset) const;
   void assign(std::int64_t offset, const TracedValue& value);
-  /// element = element (+) value. `any_order`: a sum's bound must hold for every order of its terms.
+  /// element = element (+) value, by a built-in combine. `any_order`: a sum's bound must hold for every order of its terms.
   void combine(std::int64_t offset, Combine combine, const TracedValue& value, const ErrorModel& model, bool any_order);
 
   /// Writes declared values of written elements into `array`.
@@ -63,6 +66,7 @@ class TracedArray {
   std::vector<double> bounds_;   ///< of the terms alone where a sum is open; empty for inputs
   std::vector<Sum> sums_;        ///< empty where nothing sums into the tensor
   std::vector<bool> written_;
+  std::vector<TracedArray> others_;  ///< components of a tuple after the first
 };
 
 /// Exponent of the lowest set bit of a finite value: the value is an integer multiple of 2^lowest_bit. Large for 0.

@@ -26,14 +26,16 @@ struct FloatTraits {
 constexpr FloatTraits make_traits(double roundoff, double normal, double largest) {
   return {roundoff, roundoff * double_rounding_slack + shadow_roundoff, 2 * roundoff * normal, 4 * normal, largest};
 }
-/// By enum order f64, f32, f16, bf16 (a test compares them with types.h and number.h).
-constexpr FloatTraits float_traits[4] = {
+/// By enum order (a test compares them with types.h and number.h).
+constexpr FloatTraits float_traits[9] = {
     make_traits(0x1p-53, std::numeric_limits<double>::min(), std::numeric_limits<double>::max()),
     make_traits(0x1p-24, std::numeric_limits<float>::min(), std::numeric_limits<float>::max()),
-    make_traits(0x1p-11, 0x1p-14, 65504.0), make_traits(0x1p-8, 0x1p-126, 0x1.fep127)};
+    make_traits(0x1p-11, 0x1p-14, 65504.0), make_traits(0x1p-8, 0x1p-126, 0x1.fep127),
+    make_traits(0x1p-11, 0x1p-126, 0x1.ffcp127), make_traits(0x1p-4, 0x1p-6, 448.0), make_traits(0x1p-3, 0x1p-14, 57344.0),
+    make_traits(0x1p-4, 0x1p-7, 240.0), make_traits(0x1p-3, 0x1p-15, 57344.0)};
 static_assert(static_cast<int>(ElementType::f64) == 0 && static_cast<int>(ElementType::f32) == 1 &&
-              static_cast<int>(ElementType::f16) == 2 && static_cast<int>(ElementType::bf16) == 3);
-inline bool real_type(ElementType type) { return static_cast<std::size_t>(type) < 4; }
+              static_cast<int>(ElementType::f16) == 2 && static_cast<int>(ElementType::e5m2fnuz) == 8);
+inline bool real_type(ElementType type) { return static_cast<std::size_t>(type) < 9; }
 inline const FloatTraits& traits(ElementType type) { return float_traits[static_cast<std::size_t>(type)]; }
 
 inline double declared_sum(double a, double b, ElementType type) {
@@ -295,7 +297,8 @@ TracedValue traced_binary(BinaryOp op, const TracedValue& left, const TracedValu
 TracedValue traced_unary(UnaryOp op, const TracedValue& operand, ElementType type) {
   if (real_type(type)) {
     TILEOPT_CHECK(op == UnaryOp::negate, "operator " + op_name(op) + " on " + type_name(type));
-    return TracedValue{{-operand.real}, -operand.shadow, operand.bound};
+    const bool zero = operand.real == 0 && !has_negative_zero(type);
+    return TracedValue{{zero ? 0 : -operand.real}, zero && operand.shadow == 0 ? 0 : -operand.shadow, operand.bound};
   }
   TracedValue value = TracedValue::exact_integer(integer_unary(op, operand.integer, type));
   value.bound = operand.bound;

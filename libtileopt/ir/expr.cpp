@@ -1,6 +1,10 @@
 #include "ir/expr.h"
 
+#include <algorithm>
 #include <cstdio>
+#include <unordered_map>
+
+#include "support/error.h"
 
 namespace tileopt {
 
@@ -83,8 +87,92 @@ struct Printer {
     for (std::size_t i = 0; i < n.arguments.size(); ++i) text += (i ? ", " : "") + expr_text(n.arguments[i]);
     return text + ")";
   }
+  std::string operator()(const MakeTuple& n) const {
+    std::string text;
+    for (const ExprPtr& component : n.components) text += (text.empty() ? "(" : ", ") + expr_text(component);
+    return text + ")";
+  }
+  std::string operator()(const Component& n) const { return expr_text(n.operand) + "[" + std::to_string(n.index) + "]"; }
+};
+
+class Substitution {
+ public:
+  explicit Substitution(const std::vector<ExprPtr>& values) : values_(values) {}
+
+  ExprPtr run(const ExprPtr& expr) {
+    const auto known = memo_.find(expr.get());
+    if (known != memo_.end()) return known->second;
+    const ExprPtr result = std::visit([&](const auto& node) { return rebuild(expr, node); }, expr->node);
+    memo_.emplace(expr.get(), result);
+    return result;
+  }
+
+ private:
+  ExprPtr rebuild(const ExprPtr& expr, const Literal&) { return expr; }
+  ExprPtr rebuild(const ExprPtr& expr, const Read& n) {
+    TILEOPT_CHECK(n.access < values_.size(), "no value for read " + std::to_string(n.access));
+    TILEOPT_CHECK(values_[n.access]->type == expr->type, "a read is replaced by a value of another type");
+    return values_[n.access];
+  }
+  ExprPtr rebuild(const ExprPtr& expr, const IndexValue&) { return expr; }
+  ExprPtr rebuild(const ExprPtr& expr, const Unary& n) { return make_expr(expr->type, Unary{n.op, run(n.operand)}); }
+  ExprPtr rebuild(const ExprPtr& expr, const Binary& n) { return make_expr(expr->type, Binary{n.op, run(n.left), run(n.right)}); }
+  ExprPtr rebuild(const ExprPtr& expr, const Select& n) {
+    return make_expr(expr->type, Select{run(n.condition), run(n.then_value), run(n.else_value)});
+  }
+  ExprPtr rebuild(const ExprPtr& expr, const Cast& n) { return make_expr(expr->type, Cast{run(n.operand)}); }
+  ExprPtr rebuild(const ExprPtr& expr, const Call& n) { return make_expr(expr->type, Call{n.function, run(n.arguments)}); }
+  ExprPtr rebuild(const ExprPtr& expr, const MakeTuple& n) { return make_expr(expr->type, MakeTuple{run(n.components)}); }
+  ExprPtr rebuild(const ExprPtr& expr, const Component& n) { return make_expr(expr->type, Component{run(n.operand), n.index}); }
+
+  std::vector<ExprPtr> run(const std::vector<ExprPtr>& list) {
+    std::vector<ExprPtr> result;
+    for (const ExprPtr& expr : list) result.push_back(run(expr));
+    return result;
+  }
+
+  const std::vector<ExprPtr>& values_;
+  std::unordered_map<const Expr*, ExprPtr> memo_;
+};
+
+class TreeSize {
+ public:
+  explicit TreeSize(std::size_t limit) : limit_(limit) {}
+
+  std::size_t of(const ExprPtr& expr) {
+    const auto known = memo_.find(expr.get());
+    if (known != memo_.end()) return known->second;
+    std::size_t size = 1;
+    for (const ExprPtr& child : operands(*expr)) size = std::min(limit_, size + of(child));
+    memo_.emplace(expr.get(), size);
+    return size;
+  }
+
+ private:
+  std::size_t limit_;
+  std::unordered_map<const Expr*, std::size_t> memo_;
 };
 }  // namespace
+
+std::vector<ExprPtr> operands(const Expr& expr) {
+  struct Visitor {
+    std::vector<ExprPtr> operator()(const Literal&) const { return {}; }
+    std::vector<ExprPtr> operator()(const Read&) const { return {}; }
+    std::vector<ExprPtr> operator()(const IndexValue&) const { return {}; }
+    std::vector<ExprPtr> operator()(const Unary& n) const { return {n.operand}; }
+    std::vector<ExprPtr> operator()(const Binary& n) const { return {n.left, n.right}; }
+    std::vector<ExprPtr> operator()(const Select& n) const { return {n.condition, n.then_value, n.else_value}; }
+    std::vector<ExprPtr> operator()(const Cast& n) const { return {n.operand}; }
+    std::vector<ExprPtr> operator()(const Call& n) const { return n.arguments; }
+    std::vector<ExprPtr> operator()(const MakeTuple& n) const { return n.components; }
+    std::vector<ExprPtr> operator()(const Component& n) const { return {n.operand}; }
+  };
+  return std::visit(Visitor{}, expr.node);
+}
+
+ExprPtr substitute_reads(const ExprPtr& expr, const std::vector<ExprPtr>& values) { return Substitution(values).run(expr); }
+
+std::size_t tree_size(const ExprPtr& expr, std::size_t limit) { return TreeSize(limit).of(expr); }
 
 std::string expr_text(const ExprPtr& expr) { return std::visit(Printer{expr->type}, expr->node); }
 

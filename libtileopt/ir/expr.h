@@ -67,10 +67,20 @@ struct Call {
   Function function;
   std::vector<ExprPtr> arguments;
 };
+/// A tuple from its components' values, in order.
+struct MakeTuple {
+  std::vector<ExprPtr> components;
+};
+/// Component `index` of a tuple.
+struct Component {
+  ExprPtr operand;
+  std::size_t index;
+};
 
+/// Subexpressions may be shared: an expression is an acyclic graph, evaluated as if it were a tree.
 struct Expr {
   ElementType type;
-  std::variant<Literal, Read, IndexValue, Unary, Binary, Select, Cast, Call> node;
+  std::variant<Literal, Read, IndexValue, Unary, Binary, Select, Cast, Call, MakeTuple, Component> node;
 };
 
 template <class Node>
@@ -94,9 +104,20 @@ void walk_expr(const ExprPtr& expr, Visit&& visit) {
     }
     void operator()(const Cast& n) const { walk_expr(n.operand, visit); }
     void operator()(const Call& n) const { for (const ExprPtr& a : n.arguments) walk_expr(a, visit); }
+    void operator()(const MakeTuple& n) const { for (const ExprPtr& c : n.components) walk_expr(c, visit); }
+    void operator()(const Component& n) const { walk_expr(n.operand, visit); }
   };
   std::visit(Children{visit}, expr->node);
 }
+
+/// The subexpressions directly below `expr`, in order.
+std::vector<ExprPtr> operands(const Expr& expr);
+
+/// `expr` with Read{i} replaced by `values[i]`. Shared subexpressions stay shared.
+ExprPtr substitute_reads(const ExprPtr& expr, const std::vector<ExprPtr>& values);
+
+/// Nodes of the expression written out as a tree, at most `limit`.
+std::size_t tree_size(const ExprPtr& expr, std::size_t limit);
 
 /// Parenthesised text for dumps and messages; reads print as r0, r1, ..., index values as x0, x1, ...
 std::string expr_text(const ExprPtr& expr);

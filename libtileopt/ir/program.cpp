@@ -28,8 +28,35 @@ std::string combine_name(Combine combine) {
     case Combine::prod: return "prod";
     case Combine::min: return "min";
     case Combine::max: return "max";
+    case Combine::any: return "any";
+    case Combine::all: return "all";
+    case Combine::bit_and: return "bit_and";
+    case Combine::bit_or: return "bit_or";
+    case Combine::bit_xor: return "bit_xor";
+    case Combine::monoid: return "monoid";
   }
   return "?";
+}
+
+std::optional<BinaryOp> combine_operator(Combine combine) {
+  switch (combine) {
+    case Combine::sum: return BinaryOp::add;
+    case Combine::prod: return BinaryOp::mul;
+    case Combine::min: return BinaryOp::min;
+    case Combine::max: return BinaryOp::max;
+    case Combine::any: return BinaryOp::logical_or;
+    case Combine::all: return BinaryOp::logical_and;
+    case Combine::bit_and: return BinaryOp::bit_and;
+    case Combine::bit_or: return BinaryOp::bit_or;
+    case Combine::bit_xor: return BinaryOp::bit_xor;
+    case Combine::assign:
+    case Combine::monoid: break;
+  }
+  return std::nullopt;
+}
+
+std::string update_class(const Statement& statement) {
+  return statement.combine == Combine::monoid ? "monoid " + statement.monoid : combine_name(statement.combine);
 }
 
 std::string Program::hash() const { return hash_text(text_); }
@@ -45,6 +72,12 @@ const Statement& Program::statement(const std::string& name) const {
     if (s.name == name) return s;
   TILEOPT_CHECK(false, "program " + name_ + " has no statement " + name);
   return statements_.front();
+}
+const Monoid& Program::monoid(const std::string& name) const {
+  for (const Monoid& m : monoids_)
+    if (m.name == name) return m;
+  TILEOPT_CHECK(false, "program " + name_ + " has no monoid " + name);
+  return monoids_.front();
 }
 bool Program::has_tensor(const std::string& name) const {
   for (const Tensor& t : tensors_)
@@ -101,6 +134,10 @@ ProgramBuilder& ProgramBuilder::statement(Statement statement) {
   program_.statements_.push_back(std::move(statement));
   return *this;
 }
+ProgramBuilder& ProgramBuilder::monoid(Monoid monoid) {
+  program_.monoids_.push_back(std::move(monoid));
+  return *this;
+}
 ProgramBuilder& ProgramBuilder::order(Tree order) {
   program_.order_ = std::move(order);
   return *this;
@@ -125,6 +162,8 @@ void check_access(const Program& program, const Statement& statement, const Acce
 Program ProgramBuilder::build() {
   Program& p = program_;
   TILEOPT_CHECK(!p.statements_.empty(), "program " + p.name_ + " has no statement");
+  for (const Tensor& t : p.tensors_)
+    TILEOPT_CHECK(t.role == TensorRole::local || !is_tuple(t.type), "argument " + t.name + " is an array of tuples");
   for (const Statement& s : p.statements_) {
     TILEOPT_CHECK(poly::tuple_name(s.domain) == s.name || s.domain.is_empty(), "domain of " + s.name + " has another name");
     TILEOPT_CHECK(static_cast<std::size_t>(isl_set_dim(s.domain.get(), isl_dim_set)) == s.iterators.size(),
@@ -132,6 +171,8 @@ Program ProgramBuilder::build() {
     check_access(p, s, s.write);
     for (const Access& read : s.reads) check_access(p, s, read);
     TILEOPT_CHECK(s.body != nullptr, "statement " + s.name + " has no body");
+    TILEOPT_CHECK(s.combine != Combine::monoid || p.monoid(s.monoid).type == s.body->type,
+                  "the body of " + s.name + " has another type than its monoid");
     for (const std::string& dim : path_dims(p.order_, s.name))
       TILEOPT_CHECK(contains(s.iterators, dim), "the order of " + s.name + " names an unknown iterator " + dim);
   }

@@ -25,9 +25,28 @@ struct Tensor {
   isl::set elements(isl::ctx context) const;  ///< [params] -> { name[a0, a1] : 0 <= a_d < extent_d }
 };
 
-/// How a statement's value meets the element it writes.
-enum class Combine { assign, sum, prod, min, max };
+/// How a statement's value meets the element it writes. All but `assign` are associative; the built-in ones are commutative too.
+enum class Combine {
+  assign, sum, prod, min, max,
+  any, all,                   ///< of bool
+  bit_and, bit_or, bit_xor,   ///< of integers
+  monoid,                     ///< as the Program's Monoid of that name says
+};
+/// "assign", "sum", ..., "any", "all", "bit_and", ..., "monoid".
 std::string combine_name(Combine combine);
+/// The operator of a built-in combine; nothing for `assign` and `monoid`.
+std::optional<BinaryOp> combine_operator(Combine combine);
+
+/// An associative operation with an identity, defined by the program or made up by a frontend (argmax).
+struct Monoid {
+  std::string name;
+  ElementType type;          ///< of the state: a scalar or a tuple
+  ExprPtr identity;          ///< reads nothing
+  ExprPtr combine;           ///< Read{0} (+) Read{1}, of `type`
+  bool commutative = false;  ///< updates may then run in any order (where reassociation is granted, or `exact`)
+  bool exact = false;        ///< no rounding: every order gives the same value
+  SourceLocation where;
+};
 
 /// `index`: { S[iterators] -> tensor[subscripts] }; its domain is the instances that perform the access
 /// (a read in the untaken branch of an affine ternary is not performed).
@@ -45,11 +64,15 @@ struct Statement {
   isl::set domain;                     ///< [params] -> { name[iterators] }
   Access write;
   Combine combine = Combine::assign;
+  std::string monoid;                  ///< name of the Monoid where `combine` is one
   ExprPtr body;                        ///< type: the tensor's
   std::vector<Access> reads;           ///< referred to by Read{access}
   std::vector<isl::pw_aff> indices;    ///< [params] -> { name[iterators] -> [(value)] }, referred to by IndexValue{index}
   SourceLocation where;
 };
+
+/// Updates of one class on one element are one reduction: the name of the combine, or of the monoid.
+std::string update_class(const Statement& statement);
 
 /// What reordering and approximation the user grants.
 struct Numerics {
@@ -68,6 +91,7 @@ class Program {
   const isl::set& context() const { return context_; }                        ///< [params] -> { : ... }
   const std::vector<Tensor>& tensors() const { return tensors_; }             ///< arguments in signature order, then locals
   const std::vector<Statement>& statements() const { return statements_; }   ///< source order
+  const std::vector<Monoid>& monoids() const { return monoids_; }             ///< that statements name
   const Tree& order() const { return order_; }                                ///< bands over iterators
   const Numerics& numerics() const { return numerics_; }
   const std::string& text() const { return text_; }                           ///< canonical tile text
@@ -76,6 +100,7 @@ class Program {
 
   const Tensor& tensor(const std::string& name) const;
   const Statement& statement(const std::string& name) const;
+  const Monoid& monoid(const std::string& name) const;
   bool has_tensor(const std::string& name) const;
   bool has_statement(const std::string& name) const;
 
@@ -91,6 +116,7 @@ class Program {
   isl::set context_;
   std::vector<Tensor> tensors_;
   std::vector<Statement> statements_;
+  std::vector<Monoid> monoids_;
   Tree order_;
   Numerics numerics_;
 };
@@ -105,6 +131,7 @@ class ProgramBuilder {
   ProgramBuilder& context(isl::set context);  ///< intersected with what is there
   ProgramBuilder& tensor(Tensor tensor);
   ProgramBuilder& statement(Statement statement);
+  ProgramBuilder& monoid(Monoid monoid);
   ProgramBuilder& order(Tree order);
   ProgramBuilder& numerics(Numerics numerics);
   /// @throws InternalError when the parts do not fit (frontends report user errors before).

@@ -10,18 +10,17 @@
 /// They are not computed by flow analysis (it would spend most of its time on them) but as all pairs on one element.
 #include <map>
 #include <optional>
+#include <set>
 
 #include "passes/passes.h"
 
 namespace tileopt {
 
 namespace {
-constexpr Combine reductions[] = {Combine::sum, Combine::prod, Combine::min, Combine::max};
-
 /// Accesses { [S[i] -> tag[]] -> A[x] }.
 struct TaggedAccesses {
   isl::union_map assigns, reads;
-  std::map<Combine, isl::union_map> updates, own_reads;  ///< of reductions
+  std::map<std::string, isl::union_map> updates, own_reads;  ///< of reductions, by update_class
   isl::union_map order;                                  ///< { [S[i] -> tag[]] -> [time] }
 };
 
@@ -43,39 +42,54 @@ TaggedAccesses tag_accesses(const Program& program) {
     to = to.unite(isl::union_map(tagged.apply_range(access.index.as_map().intersect_domain(domain))));
     t.order = t.order.unite(isl::union_map(tagged).apply_range(order));
   };
-  for (Combine combine : reductions) {
-    t.updates.emplace(combine, none);
-    t.own_reads.emplace(combine, none);
+  for (const Statement& s : program.statements()) {
+    if (s.combine == Combine::assign) continue;
+    t.updates.emplace(update_class(s), none);
+    t.own_reads.emplace(update_class(s), none);
   }
   for (const Statement& s : program.statements()) {
     if (s.combine == Combine::assign) add(t.assigns, s, s.write, s.name + "_w");
     else {
-      add(t.updates.at(s.combine), s, s.write, s.name + "_w");
-      add(t.own_reads.at(s.combine), s, s.write, s.name + "_o");
+      add(t.updates.at(update_class(s)), s, s.write, s.name + "_w");
+      add(t.own_reads.at(update_class(s)), s, s.write, s.name + "_o");
     }
     for (std::size_t r = 0; r < s.reads.size(); ++r) add(t.reads, s, s.reads[r], s.name + "_r" + std::to_string(r));
   }
   return t;
 }
 
-/// Union over the combines, leaving out `except`.
-isl::union_map others(const std::map<Combine, isl::union_map>& accesses, std::optional<Combine> except, const isl::union_map& none) {
+/// Whether the updates of a class may run in any order.
+bool is_relaxed(const Program& program, const Statement& statement) {
+  if (statement.combine != Combine::monoid) return program.numerics().reassociate;
+  const Monoid& monoid = program.monoid(statement.monoid);
+  return monoid.commutative && (monoid.exact || program.numerics().reassociate);
+}
+
+std::set<std::string> relaxed_classes(const Program& program) {
+  std::set<std::string> classes;
+  for (const Statement& s : program.statements())
+    if (s.combine != Combine::assign && is_relaxed(program, s)) classes.insert(update_class(s));
+  return classes;
+}
+
+/// Union over the classes, leaving out `except`.
+isl::union_map others(const std::map<std::string, isl::union_map>& accesses, std::optional<std::string> except, const isl::union_map& none) {
   isl::union_map all = none;
-  for (const auto& [combine, relation] : accesses)
-    if (combine != except) all = all.unite(relation);
+  for (const auto& [update, relation] : accesses)
+    if (update != except) all = all.unite(relation);
   return all;
 }
 
 /// { S -> T } over { [S -> tag] -> [T -> tag] }
 isl::union_map untag(const isl::union_map& tagged) { return isl::manage(isl_union_map_factor_domain(tagged.copy())).coalesce(); }
 
-/// Pairs of distinct instances of one combine on one element: any order, but they race.
-isl::union_map relaxed_pairs(const Program& program) {
+/// Pairs of distinct instances of one relaxed class on one element: any order, but they race.
+isl::union_map relaxed_pairs(const Program& program, const std::set<std::string>& relaxed) {
   isl::union_map pairs = poly::empty_union_map(program.ctx());
-  for (Combine combine : reductions) {
+  for (const std::string& update : relaxed) {
     isl::union_map writes = poly::empty_union_map(program.ctx());
     for (const Statement& s : program.statements())
-      if (s.combine == combine) writes = writes.unite(isl::union_map(s.write.index.as_map().intersect_domain(s.domain.intersect_params(program.context()))));
+      if (s.combine != Combine::assign && update_class(s) == update) writes = writes.unite(isl::union_map(s.write.index.as_map().intersect_domain(s.domain.intersect_params(program.context()))));
     pairs = pairs.unite(writes.apply_range(writes.reverse()));
   }
   const isl::union_map order = program.original_order();
@@ -92,17 +106,16 @@ Dependences analyze_dependences(const Program& program) {
   const isl::union_map absent;
   const isl::union_map all_updates = others(t.updates, std::nullopt, none);
   const isl::union_map all_reads = t.reads.unite(others(t.own_reads, std::nullopt, none));
-  const bool relax = program.numerics().reassociate;
+  const std::set<std::string> relaxed = relaxed_classes(program);
 
   const poly::Flow flow = poly::compute_flow(t.reads, t.assigns, all_updates, absent, t.order);
   const poly::Flow anti = poly::compute_flow(t.assigns, absent, all_reads, t.assigns, t.order);
   const poly::Flow output = poly::compute_flow(t.assigns, t.assigns, all_updates, absent, t.order);
   isl::union_map flow_pairs = flow.may, anti_pairs = anti.may, output_pairs = output.may, no_source = flow.no_source;
-  for (Combine combine : reductions) {
-    const isl::union_map& updates = t.updates.at(combine);
-    const isl::union_map& own_reads = t.own_reads.at(combine);
+  for (const auto& [update, updates] : t.updates) {
+    const isl::union_map& own_reads = t.own_reads.at(update);
     if (updates.is_empty()) continue;
-    const std::optional<Combine> skipped = relax ? std::optional(combine) : std::nullopt;
+    const std::optional<std::string> skipped = relaxed.contains(update) ? std::optional(update) : std::nullopt;
     const isl::union_map other_updates = others(t.updates, skipped, none);
     const isl::union_map other_reads = t.reads.unite(others(t.own_reads, skipped, none));
     const poly::Flow own = poly::compute_flow(own_reads, t.assigns, other_updates, absent, t.order);
@@ -115,7 +128,7 @@ Dependences analyze_dependences(const Program& program) {
   d.flow = untag(flow_pairs);
   d.anti = untag(anti_pairs);
   d.output = untag(output_pairs);
-  d.relaxed = relax ? relaxed_pairs(program) : none;
+  d.relaxed = relaxed.empty() ? none : relaxed_pairs(program, relaxed);
   d.live_in = isl::manage(isl_union_map_domain_factor_domain(no_source.copy())).coalesce();
   return d;
 }

@@ -70,6 +70,9 @@ Candidate<SynchronizedSchedule> SynchronizedSchedule::create(PipelinedSchedule p
           return refuse(digit.name, "iterations of `" + digit.name + "` on level " + digit.level + " would share register array " + array->name);
         if (kind != LevelKind::lockstep || leaf.kind != LeafKind::compute || relaxed.is_empty()) continue;
         if (!checker.carried_pair(between(relaxed, {leaf.statement}), digit.name)) continue;
+        if (promoted.program().statement(leaf.statement).combine == Combine::monoid)
+          return refuse(digit.name, "digit " + digit.name + " on level " + digit.level + " carries the monoid reduction of " + leaf.statement +
+                                        ", whose lanes nothing merges");
         if (!in_register || array->elements() != 1)
           return refuse(digit.name, "digit " + digit.name + " on level " + digit.level + " carries the reduction of " + leaf.statement +
                                         ": promote " + leaf.write.array + " to one register above it");

@@ -212,6 +212,7 @@ bool suits_lanes(const Program& program, const StatementView& view, const std::s
   if (!write.affine) return false;
   const bool reduces = program.statement(view.statement).combine != Combine::assign && !write.moves_with(m);
   if (!write.unit_stride(m) && !reduces) return false;
+  if (reduces && program.statement(view.statement).combine == Combine::monoid) return false;
   int neighbours = 0, scattered = 0;
   for (std::size_t a = 1; a < view.accesses.size(); ++a) {
     const AccessView& read = view.accesses[a];

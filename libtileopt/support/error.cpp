@@ -18,6 +18,7 @@ std::string error_code_name(ErrorCode code) {
     case ErrorCode::out_of_bounds: return "out-of-bounds";
     case ErrorCode::uninitialised_read: return "uninitialised-read";
     case ErrorCode::contradictory_assume: return "contradictory-assume";
+    case ErrorCode::false_claim: return "false-claim";
     case ErrorCode::invalid_write: return "invalid-write";
     case ErrorCode::unsupported: return "unsupported";
     case ErrorCode::invalid_size: return "invalid-size";

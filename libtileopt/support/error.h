@@ -39,6 +39,7 @@ enum class ErrorCode {
   out_of_bounds,
   uninitialised_read,
   contradictory_assume,
+  false_claim,
   invalid_write,
   unsupported,
   invalid_size,

@@ -69,10 +69,10 @@ void note_reassociation(Checker& checker) {
   const Program& program = checker.program();
   for (const Statement& first : program.statements())
     for (const Statement& second : program.statements()) {
-      const bool one_reduction = first.combine != Combine::assign && first.combine == second.combine &&
+      const bool one_reduction = first.combine != Combine::assign && update_class(first) == update_class(second) &&
                                  first.write.tensor == second.write.tensor;
       const std::string note = "reassociate: " + second.name;
-      if (!one_reduction || !is_float(program.tensor(first.write.tensor).type) || contains(checker.numerics, note)) continue;
+      if (!one_reduction || !order_rounds(program, first) || contains(checker.numerics, note)) continue;
       const isl::map pairs = update_pairs(program, first, second);
       bool moved = false;
       for (const Leaf* source : leaves_of(checker.execution, first.name))

@@ -40,6 +40,7 @@ bool is_lane_reduction(const Execution& execution, const LoopUse& loop, const To
   const Statement* a = first.leaf->program;
   const Statement* b = second.leaf->program;
   if (!first.write || !second.write || a == nullptr || b == nullptr || a->combine != b->combine) return false;
+  if (a->combine == Combine::monoid) return false;  // no printed clause merges the lanes of a monoid
   if (!may_reassociate(*execution.program, *a) || !may_reassociate(*execution.program, *b)) return false;
   const Array* array = execution.array_of(*first.access).promoted;
   const bool one_register = array != nullptr && array->space == "register" && array->elements() == 1;
@@ -52,7 +53,7 @@ void note_lane_reduction(Checker& checker, std::size_t loop, const TouchedElemen
   auto& known = checker.lane_reductions;
   if (std::find(known.begin(), known.end(), found) == known.end()) known.push_back(found);
   const std::string note = "reassociate: " + statement.name;
-  const bool rounds = is_float(checker.program().tensor(statement.write.tensor).type);
+  const bool rounds = order_rounds(checker.program(), statement);
   if (rounds && !contains(checker.numerics, note)) checker.numerics.push_back(note);
 }
 

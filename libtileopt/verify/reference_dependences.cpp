@@ -1,12 +1,22 @@
 #include "verify/reference_dependences.h"
 
+#include <set>
 #include <vector>
 
 namespace tileopt::proof {
 
 bool may_reassociate(const Program& program, const Statement& statement) {
   if (statement.combine == Combine::assign) return false;
+  if (statement.combine == Combine::monoid) {
+    const Monoid& monoid = program.monoid(statement.monoid);
+    return monoid.commutative && (monoid.exact || program.numerics().reassociate);
+  }
   return program.numerics().reassociate || !is_float(program.tensor(statement.write.tensor).type);
+}
+
+bool order_rounds(const Program& program, const Statement& statement) {
+  if (statement.combine == Combine::monoid) return !program.monoid(statement.monoid).exact;
+  return is_float(program.tensor(statement.write.tensor).type);
 }
 
 namespace {
@@ -16,11 +26,11 @@ namespace {
 struct TaggedAccess {
   isl::map element;
   bool write = false;
-  Combine combine = Combine::assign;  ///< of the write, or of the own read; `assign` for ordinary accesses
+  std::string update;  ///< update_class of the write, or of the own read; empty for ordinary accesses
   bool free = false;                  ///< may move among accesses of the same combine
 
-  bool ordinary() const { return combine == Combine::assign; }
-  bool commutes_with(Combine other) const { return free && combine == other; }
+  bool ordinary() const { return update.empty(); }
+  bool commutes_with(const std::string& other) const { return free && update == other; }
 };
 
 /// { S[..] -> [S[..] -> tag[]] }
@@ -47,10 +57,13 @@ class Analysis {
     ReferenceDependences result{poly::empty_union_map(program_.ctx()), poly::empty_union_map(program_.ctx()),
                                 poly::empty_union_map(program_.ctx())};
     add(result, [](const TaggedAccess& a) { return a.ordinary(); }, any, assigns);
-    for (const Combine combine : {Combine::sum, Combine::prod, Combine::min, Combine::max})
+    std::set<std::string> updates;
+    for (const TaggedAccess& access : accesses_)
+      if (!access.ordinary()) updates.insert(access.update);
+    for (const std::string& update : updates)
       for (const bool free : {false, true})
-        add(result, [&](const TaggedAccess& a) { return a.combine == combine && a.free == free; },
-            [&](const TaggedAccess& a) { return !free || !a.commutes_with(combine); }, assigns);
+        add(result, [&](const TaggedAccess& a) { return a.update == update && a.free == free; },
+            [&](const TaggedAccess& a) { return !free || !a.commutes_with(update); }, assigns);
     return result;
   }
 
@@ -69,20 +82,21 @@ class Analysis {
   }
 
   void collect(const Statement& statement, const isl::union_map& original) {
-    const bool update = statement.combine != Combine::assign;
-    collect(statement, original, statement.write, "write", true, statement.combine);
-    if (update) collect(statement, original, statement.write, "own", false, statement.combine);
+    const bool updates = statement.combine != Combine::assign;
+    const std::string update = updates ? update_class(statement) : "";
+    collect(statement, original, statement.write, "write", true, update);
+    if (updates) collect(statement, original, statement.write, "own", false, update);
     for (std::size_t r = 0; r < statement.reads.size(); ++r)
-      collect(statement, original, statement.reads[r], "read" + std::to_string(r), false, Combine::assign);
+      collect(statement, original, statement.reads[r], "read" + std::to_string(r), false, "");
   }
 
   void collect(const Statement& statement, const isl::union_map& original, const Access& access, const std::string& tag, bool write,
-               Combine combine) {
+               const std::string& update) {
     const isl::set domain = statement.domain.intersect_params(program_.context());
     const isl::map tags = tag_map(domain, statement.name + "_" + tag);
     const isl::map element = access.index.as_map().intersect_domain(domain).apply_domain(tags);
     if (element.is_empty()) return;
-    accesses_.push_back({element, write, combine, combine != Combine::assign && may_reassociate(program_, statement)});
+    accesses_.push_back({element, write, update, !update.empty() && may_reassociate(program_, statement)});
     order_ = order_.unite(tags.reverse().to_union_map().apply_range(original));
   }
 

@@ -13,7 +13,11 @@ struct ReferenceDependences {
 
 ReferenceDependences find_dependences(const Program& program);
 
-/// True where updates of this statement may run in any order: granted for floating point, exact for integers.
+/// True where updates of this statement may run in any order: granted for floating point, exact for integers. A
+/// monoid must have been declared commutative.
 bool may_reassociate(const Program& program, const Statement& statement);
+
+/// True where the order of this statement's updates may show in the result.
+bool order_rounds(const Program& program, const Statement& statement);
 
 }  // namespace tileopt::proof

@@ -85,7 +85,13 @@ std::string reduction_operator(Combine combine) {
     case Combine::prod: return "*";
     case Combine::min: return "min";
     case Combine::max: return "max";
-    case Combine::assign: break;
+    case Combine::any: return "||";
+    case Combine::all: return "&&";
+    case Combine::bit_and: return "&";
+    case Combine::bit_or: return "|";
+    case Combine::bit_xor: return "^";
+    case Combine::assign:
+    case Combine::monoid: break;
   }
   return "?";
 }
@@ -99,7 +105,8 @@ Outcome check_reductions(const Checker& checker, std::size_t index, const std::s
     ++wanted;
     const std::string sign = reduction_operator(reduction.combine);
     const std::size_t at = pragma.find("reduction(");
-    if (at == std::string::npos || !has(pragma.substr(at), sign)) return differs(name, pragma, "omp simd reduction(" + sign + " : ...)");
+    const bool named = reduction.combine == Combine::min || reduction.combine == Combine::max;
+    if (at == std::string::npos || !has(pragma.substr(at), named ? sign : "reduction(" + sign + " :")) return differs(name, pragma, "omp simd reduction(" + sign + " : ...)");
   }
   if (occurrences(pragma, "reduction(") != wanted) return differs(name, pragma, std::to_string(wanted) + " reduction clauses");
   return {};

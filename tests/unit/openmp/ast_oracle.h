@@ -155,7 +155,13 @@ class AstOracle {
       case Combine::prod: return BinaryOp::mul;
       case Combine::min: return BinaryOp::min;
       case Combine::max: return BinaryOp::max;
-      case Combine::assign: break;
+      case Combine::any: return BinaryOp::logical_or;
+      case Combine::all: return BinaryOp::logical_and;
+      case Combine::bit_and: return BinaryOp::bit_and;
+      case Combine::bit_or: return BinaryOp::bit_or;
+      case Combine::bit_xor: return BinaryOp::bit_xor;
+      case Combine::assign:
+      case Combine::monoid: break;
     }
     throw std::runtime_error("no operator");
   }
@@ -204,6 +210,8 @@ class AstOracle {
         if (is_float(e->type)) return {float_function(n.function, v.real, e->type), 0};
         return {0, integer_function(n.function, v.integer, e->type)};
       }
+      Number operator()(const MakeTuple&) const { throw std::logic_error("the oracle has no tuples"); }
+      Number operator()(const Component&) const { throw std::logic_error("the oracle has no tuples"); }
     };
     return std::visit(Visit{e, environment}, e->node);
   }

@@ -54,7 +54,7 @@ TEST(ErrorCases, UninitialisedAtTheRead) {
 }
 
 TEST(ErrorCases, ConstructsNotSupportedYetAreNamed) {
-  for (const char* name : {"argmax_ties", "mod_index", "scatter_add"}) {
+  for (const char* name : {"mod_index", "scatter_add"}) {
     const std::vector<Diagnostic> errors = errors_of_case(name);
     ASSERT_FALSE(errors.empty()) << name;
     for (const Diagnostic& error : errors) {

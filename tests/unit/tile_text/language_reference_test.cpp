@@ -48,7 +48,7 @@ TEST(LanguageReference, EveryErrorCodeOfTheFrontendIsListed) {
   for (const ErrorCode code :
        {ErrorCode::syntax, ErrorCode::unknown_name, ErrorCode::duplicate_name, ErrorCode::type_mismatch,
         ErrorCode::shape_mismatch, ErrorCode::not_affine, ErrorCode::out_of_bounds, ErrorCode::uninitialised_read,
-        ErrorCode::contradictory_assume, ErrorCode::invalid_write, ErrorCode::unsupported, ErrorCode::invalid_pin})
+        ErrorCode::contradictory_assume, ErrorCode::false_claim, ErrorCode::invalid_write, ErrorCode::unsupported, ErrorCode::invalid_pin})
     EXPECT_NE(page.find("| `" + error_code_name(code) + "` |"), std::string::npos) << error_code_name(code);
 }
 

@@ -176,11 +176,66 @@ TEST_F(Lowering, CombinedAssignments) {
   EXPECT_EQ(body(p, "R_3"), "f32(2)");
   EXPECT_EQ(p.statement("R_4").combine, Combine::assign);
   EXPECT_EQ(body(p, "R_4"), "(r0 / f32(4))");
-  EXPECT_EQ(body(p, "S"), "(r0 & r1)");
+  EXPECT_EQ(p.statement("S").combine, Combine::bit_and);
+  EXPECT_EQ(body(p, "S"), "r0");
   EXPECT_EQ(p.statement("R_5").combine, Combine::sum);
   EXPECT_EQ(p.statement("R_5").iterators, (Names{"i", "k"}));
   EXPECT_EQ(p.statement("R_6").combine, Combine::assign);
   EXPECT_EQ(body(p, "R_6"), "max(r0, r1)");
+}
+
+TEST_F(Lowering, SearchesReducePairs) {
+  const Program p = lower(
+      "def f(A: f32[M, N], I: out[i32[M]]):\n"
+      "    for i in range(M):\n"
+      "        I[i] = argmax(A[i, k] for k in range(N)) + 1\n");
+  EXPECT_EQ(names(p), (Names{"I_argmax1_init", "I_argmax1", "I"}));
+  const ElementType pair = tuple_type({ElementType::f32, ElementType::i64});
+  EXPECT_EQ(p.tensor("I_argmax1").type, pair);
+  EXPECT_EQ(body(p, "I_argmax1_init"), "(f32(-inf), i64(-1))");
+  EXPECT_EQ(body(p, "I_argmax1"), "(r0, i64(x0))");
+  EXPECT_EQ(p.statement("I_argmax1").combine, Combine::monoid);
+  ASSERT_EQ(p.monoids().size(), 1u);
+  const Monoid& monoid = p.monoid(p.statement("I_argmax1").monoid);
+  EXPECT_EQ(monoid.type, pair);
+  EXPECT_TRUE(monoid.commutative);
+  EXPECT_TRUE(monoid.exact);
+  EXPECT_EQ(body(p, "I"), "(i32(r0[1]) + i32(1))");
+}
+
+TEST_F(Lowering, MonoidsAndHelpersBelongToTheTextOfTheirProgram) {
+  const std::string functions =
+      "@monoid(identity=(1, 0))\n"
+      "def compose(f: tuple[i64, i64], g: tuple[i64, i64]) -> tuple[i64, i64]:\n"
+      "    return (f[0] * g[0], square(g[0]) * 0 + g[0] * f[1] + g[1])\n"
+      "\n"
+      "\n"
+      "def square(x: i64) -> i64:\n"
+      "    return x * x\n";
+  const std::string program =
+      "def f(A: i64[N], R: out[i64]):\n"
+      "    s: tuple[i64, i64] = compose((A[k], 1) for k in range(N))\n"
+      "    R = s[1]\n";
+  const Program p = lower("def unused(x: f32) -> f32:\n    return x\n" + functions + program);
+  EXPECT_EQ(p.text(), functions + "\n\n" + program);
+  EXPECT_EQ(lower(p.text()).text(), p.text());
+  EXPECT_EQ(names(p), (Names{"s_init", "s", "R"}));
+  EXPECT_EQ(p.statement("s").monoid, "compose");
+  EXPECT_FALSE(p.monoid("compose").commutative);
+  EXPECT_TRUE(p.monoid("compose").exact);
+  EXPECT_EQ(expr_text(p.monoid("compose").identity), "(i64(1), i64(0))");
+}
+
+TEST_F(Lowering, ArgumentsOfHelpersAreSharedNotCopied) {
+  const Program p = lower(
+      "def twice(x: f32) -> f32:\n"
+      "    return x + x\n"
+      "def f(A: f32[N], R: out[f32[N]]):\n"
+      "    for i in range(N):\n"
+      "        R[i] = twice(twice(A[i] * 2))\n");
+  EXPECT_EQ(body(p, "R"), "(((r0 * f32(2)) + (r0 * f32(2))) + ((r0 * f32(2)) + (r0 * f32(2))))");
+  const auto& sum = std::get<Binary>(p.statement("R").body->node);
+  EXPECT_EQ(sum.left, sum.right);
 }
 
 TEST_F(Lowering, StrictSumsAreAddedAsAWhole) {

@@ -25,7 +25,7 @@ class RandomSyntax {
 
   ExpressionPtr expression(int depth) {
     if (depth <= 0) return leaf();
-    switch (pick(0, 11)) {
+    switch (pick(0, 12)) {
       case 0:
         return make(Unary{choose<UnaryOp>({UnaryOp::negate, UnaryOp::bit_not, UnaryOp::logical_not}), expression(depth - 1)});
       case 1:
@@ -45,6 +45,8 @@ class RandomSyntax {
         return make(Call{make(Name{name()}), {generator(depth)}, {}});
       case 10:
         return make(Attribute{make(Name{name()}), name()});
+      case 11:
+        return make(Tuple{{expression(depth - 1), expression(depth - 1)}});
       default:
         return leaf();
     }

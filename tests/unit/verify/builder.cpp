@@ -13,7 +13,13 @@ std::string clause(Combine combine, const std::string& array) {
     case Combine::prod: return " reduction(* : " + array + ")";
     case Combine::min: return " reduction(tileopt_min_f32 : " + array + ")";
     case Combine::max: return " reduction(tileopt_max_f32 : " + array + ")";
-    case Combine::assign: break;
+    case Combine::any: return " reduction(|| : " + array + ")";
+    case Combine::all: return " reduction(&& : " + array + ")";
+    case Combine::bit_and: return " reduction(& : " + array + ")";
+    case Combine::bit_or: return " reduction(| : " + array + ")";
+    case Combine::bit_xor: return " reduction(^ : " + array + ")";
+    case Combine::assign:
+    case Combine::monoid: break;
   }
   return "";
 }

@@ -209,6 +209,12 @@ Value combined(Combine combine, Value element, Value value) {
     case Combine::prod: return element * (value | 1);
     case Combine::min: return std::min(element, value);
     case Combine::max: return std::max(element, value);
+    case Combine::any: return element != 0 || value != 0;
+    case Combine::all: return element != 0 && value != 0;
+    case Combine::bit_and: return element & value;
+    case Combine::bit_or: return element | value;
+    case Combine::bit_xor: return element ^ value;
+    case Combine::monoid: return element * 31 + value;  // does not commute
   }
   return value;
 }
