@@ -70,6 +70,8 @@ std::optional<Program> check_within_quota(isl::ctx ctx, const syntax::Function& 
   const Tree::Branch whole = lower_body(lowering, function.body);
   check_initialised(scope, statements, whole.tree);
   if (diagnostics.count() > errors) return std::nullopt;
+  for (const LoweredStatement& statement : statements.all())
+    if (!statement.ir.body) return std::nullopt;  // it calls a function whose own errors were reported before
   if (statements.all().empty()) {
     diagnostics.add(ErrorCode::unsupported, function.where, "`" + function.name + "` has no statement that ever runs",
                     "assign to an `out` or `inout` parameter");

@@ -14,14 +14,6 @@ constexpr int sample_count = 256;
 
 using State = std::vector<TracedValue>;
 
-class Operands : public OperandSource {
- public:
-  const State* left = nullptr;
-  const State* right = nullptr;
-  TracedValue read(std::size_t access, std::size_t component, bool) override { return (access == 0 ? *left : *right)[component]; }
-  std::int64_t index_value(std::size_t, bool) override { return 0; }
-};
-
 std::string value_text(const TracedValue& value, ElementType type) {
   char buffer[40];
   if (is_float(type)) std::snprintf(buffer, sizeof buffer, "%g", value.real);
@@ -72,8 +64,8 @@ class LawChecker {
   State copy(const TracedValue* values) const { return State(values, values + types_.size()); }
 
   State merge(const State& a, const State& b) {
-    operands_.left = &a;
-    operands_.right = &b;
+    operands_.left = a;
+    operands_.right = b;
     return copy(combine_.evaluate(operands_));
   }
 
@@ -120,7 +112,7 @@ class LawChecker {
   const Monoid& monoid_;
   std::vector<ElementType> types_;
   ScalarCode combine_;
-  Operands operands_;
+  StateOperands operands_;
   State identity_;
   std::mt19937 random_{20240917};
 };

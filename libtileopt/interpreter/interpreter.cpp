@@ -28,14 +28,6 @@ struct FlatStatement {
   std::optional<ScalarCode> merge;  ///< of a monoid
 };
 
-/// The two states that a monoid merges.
-class MonoidOperands : public OperandSource {
- public:
-  std::vector<TracedValue> left, right;
-  TracedValue read(std::size_t access, std::size_t component, bool) override { return (access == 0 ? left : right)[component]; }
-  std::int64_t index_value(std::size_t, bool) override { return 0; }
-};
-
 std::vector<WalkStatement> walk_statements(const Program& program, const Sizes& sizes) {
   std::vector<WalkStatement> statements;
   for (const Statement& s : program.statements()) statements.push_back({s.name, s.iterators, fix_parameters(s.domain, sizes)});
@@ -193,7 +185,7 @@ class Run : public TreeVisitor, private OperandSource {
   std::int64_t instances_ = 0;
   std::map<std::string, std::unique_ptr<TracedArray>> arrays_;
   std::vector<FlatStatement> statements_;
-  MonoidOperands operands_;
+  StateOperands operands_;
   FlatStatement* current_ = nullptr;
   std::int64_t* values_ = nullptr;
 };

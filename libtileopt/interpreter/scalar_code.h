@@ -20,6 +20,14 @@ class OperandSource {
   virtual std::int64_t index_value(std::size_t index, bool speculative) = 0;
 };
 
+/// The two states that a monoid's operation merges.
+class StateOperands : public OperandSource {
+ public:
+  std::vector<TracedValue> left, right;  ///< components
+  TracedValue read(std::size_t access, std::size_t component, bool) override { return (access == 0 ? left : right)[component]; }
+  std::int64_t index_value(std::size_t, bool) override { return 0; }
+};
+
 /// Postfix code. Branches are code ranges, so that only the taken one runs; where rounding decides a condition, both run and the
 /// result's bound covers both.
 class ScalarCode {

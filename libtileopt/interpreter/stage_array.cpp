@@ -21,14 +21,14 @@ StageValue convert(StageValue value, ElementType from, ElementType to) {
 }
 
 StageArray::StageArray(std::string name, ElementType type, std::vector<std::int64_t> shape, const HostArray* argument, bool readable)
-    : name_(std::move(name)), type_(type), shape_(std::move(shape)) {
+    : name_(std::move(name)), type_(type), shape_(std::move(shape)), width_(tuple_components(type).size()) {
   std::int64_t count = 1;
   for (const std::int64_t extent : shape_)
     if (__builtin_mul_overflow(count, extent, &count)) count = largest_array + 1;
   if (count > largest_array)
     throw Errors(Diagnostic{ErrorCode::invalid_size, {}, "array `" + name_ + "` has more than 2^27 elements at these sizes",
                             "choose smaller sizes for the stages", ""});
-  values_ = std::make_unique<StageValue[]>(static_cast<std::size_t>(count));
+  values_ = std::make_unique<StageValue[]>(static_cast<std::size_t>(count) * width_);
   stamps_.assign(static_cast<std::size_t>(count), readable ? passed_in : 0);
   if (argument == nullptr) return;
   for (std::int64_t i = 0; i < count; ++i) {

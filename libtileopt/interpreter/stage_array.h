@@ -59,14 +59,18 @@ class StageArray {
   ElementType type() const { return type_; }
   const std::vector<std::int64_t>& shape() const { return shape_; }
   bool is_tensor() const { return tensor_; }
+  std::size_t width() const { return width_; }  ///< values of one element: the components of a tuple
 
   /// A new lifetime: all values are gone. Storage that opens inside a parallel band belongs to the agent that opens it.
   void open(const Agents& agents);
   bool holds_value(std::int64_t offset) const { return stamps_[static_cast<std::size_t>(offset)] >= lifetime_; }
   bool written(std::int64_t offset) const { return stamps_[static_cast<std::size_t>(offset)] > passed_in; }
-  StageValue load(std::int64_t offset) const { return values_[static_cast<std::size_t>(offset)]; }
-  void store(std::int64_t offset, StageValue value) {
-    values_[static_cast<std::size_t>(offset)] = value;
+  StageValue load(std::int64_t offset, std::size_t component = 0) const {
+    return values_[static_cast<std::size_t>(offset) * width_ + component];
+  }
+  /// `values`: of all components.
+  void store(std::int64_t offset, const StageValue* values) {
+    for (std::size_t c = 0; c < width_; ++c) values_[static_cast<std::size_t>(offset) * width_ + c] = values[c];
     stamps_[static_cast<std::size_t>(offset)] = latest_;
   }
   /// The element is written with something that must not be used: what a padded leaf computes beyond the data.
@@ -90,6 +94,7 @@ class StageArray {
   std::string name_;
   ElementType type_;
   std::vector<std::int64_t> shape_;
+  std::size_t width_;
   bool tensor_ = true;
   std::unique_ptr<StageValue[]> values_;
   std::vector<std::uint32_t> stamps_;  ///< lifetime in which the element got its value; 0: it holds none

@@ -1,6 +1,7 @@
 #include "interpreter/stage_leaf.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "interpreter/number.h"
 #include "support/error.h"
@@ -11,24 +12,18 @@ namespace {
 TracedValue traced(StageValue value, ElementType type) {
   return is_float(type) ? TracedValue::exact_real(value.real) : TracedValue::exact_integer(value.integer);
 }
-
-BinaryOp operation(Combine combine) {
-  switch (combine) {
-    case Combine::sum: return BinaryOp::add;
-    case Combine::prod: return BinaryOp::mul;
-    case Combine::min: return BinaryOp::min;
-    case Combine::max: return BinaryOp::max;
-    case Combine::assign: break;
-  }
-  TILEOPT_CHECK(false, "an assignment combines nothing");
-  return BinaryOp::add;
+StageValue plain(const TracedValue& value, ElementType type) {
+  StageValue result;
+  if (is_float(type)) result.real = value.real;
+  else result.integer = value.integer;
+  return result;
 }
 
-StageValue combined(Combine combine, StageValue old, StageValue value, ElementType type) {
-  StageValue result;
-  if (is_float(type)) result.real = float_binary(operation(combine), old.real, value.real, type);
-  else result.integer = integer_binary(operation(combine), old.integer, value.integer, type);
-  return result;
+TracedValue combined(Combine combine, const TracedValue& old, const TracedValue& value, ElementType type) {
+  const std::optional<BinaryOp> op = combine_operator(combine);
+  TILEOPT_CHECK(op.has_value(), "combine " + combine_name(combine) + " has no operator");
+  if (is_float(type)) return TracedValue::exact_real(float_binary(*op, old.real, value.real, type));
+  return TracedValue::exact_integer(integer_binary(*op, old.integer, value.integer, type));
 }
 }  // namespace
 
@@ -42,6 +37,7 @@ StageLeaf::StageLeaf(LeafShape shape, LeafRun& run)
   for (const StageOperand& operand : shape_.reads) reads_.push_back(place(operand));
   if (shape_.statement == nullptr) return;
   code_.emplace_back(shape_.statement->body, *run_.model, shape_.statement->combine == Combine::sum);
+  if (shape_.merge != nullptr) code_.emplace_back(shape_.merge, *run_.model, false);
   // Room for the floor terms of the domain, which are evaluated behind the iterators.
   std::size_t divs = shape_.domain == nullptr ? 0 : count_divs(*shape_.domain);
   iterators_.resize(shape_.statement->iterators.size() + divs + 1);
@@ -80,10 +76,10 @@ void StageLeaf::run_point() {
 }
 
 void StageLeaf::store_zero() {
-  StageValue zero;
-  if (is_float(shape_.write.array->type())) zero.real = 0;
-  else zero.integer = 0;
-  store(write_offset(), zero);
+  values_.clear();
+  for (const ElementType type : tuple_components(shape_.write.array->type()))
+    values_.push_back(plain(is_float(type) ? TracedValue::exact_real(0) : TracedValue::exact_integer(0), type));
+  store(write_offset(), values_);
 }
 
 /// A copy may carry elements that hold no value into a promoted array: whoever uses one fails there. Into a tensor it may not.
@@ -91,55 +87,79 @@ void StageLeaf::copy() {
   const StageOperand& source = shape_.reads.front();
   const std::int64_t from = read_offset(0);
   const std::int64_t to = write_offset();
-  const StageValue value = load(source, from, reads_.front());
-  if (source.array->holds_value(from)) return store(to, convert(value, source.array->type(), shape_.write.array->type()));
+  touch(source, from, reads_.front());
+  if (source.array->holds_value(from)) {
+    values_.clear();
+    for (std::size_t c = 0; c < source.array->width(); ++c)
+      values_.push_back(convert(source.array->load(from, c), source.array->type(), shape_.write.array->type()));
+    return store(to, values_);
+  }
   if (shape_.write.array->is_tensor()) fail(TreeFault::Kind::uninitialised, source, reads_.front());
   shape_.write.array->spoil(to);
 }
 
 void StageLeaf::compute() {
   unusable_ = false;
-  const TracedValue result = code_.front().evaluate(*this);
+  const TracedValue* result = code_.front().evaluate(*this);
   const std::int64_t to = write_offset();
   StageArray& target = *shape_.write.array;
-  const ElementType type = shape_.write.type;
-  StageValue value;
-  if (is_float(type)) value.real = result.real;
-  else value.integer = result.integer;
   if (shape_.statement->combine != Combine::assign) {
-    const StageValue old = load(shape_.write, to, write_);
+    touch(shape_.write, to, write_);
     if (!target.holds_value(to)) {
       if (!is_padding()) fail(TreeFault::Kind::uninitialised, shape_.write, write_);
       unusable_ = true;
     }
-    if (!unusable_) value = combined(shape_.statement->combine, convert(old, target.type(), type), value, type);
+    if (!unusable_) result = combine(result, to);
   }
   if (unusable_) return target.spoil(to);
-  store(to, convert(value, type, target.type()));
+  const std::vector<ElementType> types = tuple_components(shape_.write.type);
+  values_.clear();
+  for (std::size_t c = 0; c < types.size(); ++c) {
+    const StageValue value = plain(result[c], types[c]);
+    values_.push_back(types.size() > 1 ? value : convert(value, types[c], target.type()));
+  }
+  store(to, values_);
 }
 
-TracedValue StageLeaf::read(std::size_t access, bool speculative) {
+const TracedValue* StageLeaf::combine(const TracedValue* value, std::int64_t at) {
+  states_.left.clear();
+  for (std::size_t c = 0; c < shape_.write.array->width(); ++c) states_.left.push_back(component_of(shape_.write, at, c));
+  if (shape_.merge == nullptr) {
+    states_.right.assign(1, combined(shape_.statement->combine, states_.left.front(), *value, shape_.write.type));
+    return states_.right.data();
+  }
+  states_.right.assign(value, value + states_.left.size());
+  return code_.back().evaluate(states_);
+}
+
+TracedValue StageLeaf::component_of(const StageOperand& operand, std::int64_t at, std::size_t component) {
+  const StageValue value = operand.array->load(at, component);
+  if (is_tuple(operand.type)) return traced(value, tuple_components(operand.type)[component]);
+  return traced(convert(value, operand.array->type(), operand.type), operand.type);
+}
+
+TracedValue StageLeaf::read(std::size_t access, std::size_t component, bool speculative) {
   const StageOperand& operand = shape_.reads[access];
+  const auto unknown = [&] { return TracedValue::unknown(tuple_components(operand.type)[component]); };
   Place& place = reads_[access];
   if (!place.known && !corner_->read(access, place.corner.data())) {
-    if (speculative) return TracedValue::unknown(operand.type);
+    if (speculative) return unknown();
     throw FaultSignal{TreeFault::Kind::undefined, operand.array->name(), {}};
   }
   place.known = true;
   if (speculative) {
     // The branch is not taken: nothing is known to be inside the array.
     const std::int64_t at = offset(operand, place);
-    if (at < 0 || !operand.array->holds_value(at)) return TracedValue::unknown(operand.type);
-    return traced(convert(operand.array->load(at), operand.array->type(), operand.type), operand.type);
+    return at < 0 || !operand.array->holds_value(at) ? unknown() : component_of(operand, at, component);
   }
   const std::int64_t at = locate(operand, place);
-  const StageValue value = load(operand, at, place);
+  touch(operand, at, place);
   if (!operand.array->holds_value(at)) {
     if (!is_padding()) fail(TreeFault::Kind::uninitialised, operand, place);
     unusable_ = true;
-    return TracedValue::unknown(operand.type);
+    return unknown();
   }
-  return traced(convert(value, operand.array->type(), operand.type), operand.type);
+  return component_of(operand, at, component);
 }
 
 std::int64_t StageLeaf::index_value(std::size_t index, bool speculative) {
@@ -198,17 +218,16 @@ std::int64_t StageLeaf::read_offset(std::size_t access) {
   return locate(shape_.reads[access], place);
 }
 
-StageValue StageLeaf::load(const StageOperand& operand, std::int64_t at, const Place& place) {
+void StageLeaf::touch(const StageOperand& operand, std::int64_t at, const Place& place) {
   if (run_.find_races && run_.agents->parallel() && !operand.array->note_read(at, *run_.agents)) [[unlikely]]
     fail(TreeFault::Kind::race, operand, place);
-  return operand.array->load(at);
 }
 
-void StageLeaf::store(std::int64_t at, StageValue value) {
+void StageLeaf::store(std::int64_t at, const std::vector<StageValue>& values) {
   StageArray& target = *shape_.write.array;
   if (run_.find_races && run_.agents->parallel() && !target.note_write(at, *run_.agents)) [[unlikely]]
     fail(TreeFault::Kind::race, shape_.write, write_);
-  target.store(at, value);
+  target.store(at, values.data());
   if (run_.watched == &target && run_.watched_offset == at) run_.watched_written = true;
 }
 

@@ -57,6 +57,7 @@ struct LeafShape {
   std::string name;
   LeafKind kind = LeafKind::compute;
   const Statement* statement = nullptr;
+  ExprPtr merge;                              ///< of a monoid: over Read{0}, the element, and Read{1}, the body
   const FlatSet* domain = nullptr;            ///< compute: { S[iterators] } at the sizes of the run
   std::vector<long> radices;                  ///< of the box
   bool zero_fill = false;
@@ -88,17 +89,24 @@ class StageLeaf : private OperandSource {
   std::int64_t locate(const StageOperand& operand, Place& place);
   std::int64_t write_offset();
   std::int64_t read_offset(std::size_t access);
-  StageValue load(const StageOperand& operand, std::int64_t at, const Place& place);
-  void store(std::int64_t at, StageValue value);
+  /// Notes the read of the element.
+  void touch(const StageOperand& operand, std::int64_t at, const Place& place);
+  /// Component `component` of an element as the operand's type has it.
+  static TracedValue component_of(const StageOperand& operand, std::int64_t at, std::size_t component);
+  /// What the statement makes of the old element and `value`.
+  const TracedValue* combine(const TracedValue* value, std::int64_t at);
+  void store(std::int64_t at, const std::vector<StageValue>& values);
   bool is_padding();
   [[noreturn]] void fail(TreeFault::Kind kind, const StageOperand& operand, const Place& place) const;
 
-  TracedValue read(std::size_t access, bool speculative) override;
+  TracedValue read(std::size_t access, std::size_t component, bool speculative) override;
   std::int64_t index_value(std::size_t index, bool speculative) override;
 
   LeafShape shape_;
   LeafRun& run_;
-  std::vector<ScalarCode> code_;      ///< compute: one
+  std::vector<ScalarCode> code_;      ///< compute: the body, and what merges a monoid
+  std::vector<StageValue> values_;    ///< an element to store
+  StateOperands states_;
   Place write_;
   std::vector<Place> reads_;
   std::vector<std::int64_t> point_;   ///< box point

@@ -137,9 +137,10 @@ class TreeInterpreter::State {
                                                                 std::vector<std::int64_t>(array.extents.begin(), array.extents.end())));
     return promoted;
   }
-  /// Types of the values that a program statement reads and writes.
+  /// Types of the values that a program statement reads and writes, and how it merges them.
   void set_types(LeafShape& shape) const {
     shape.write.type = program_.tensor(shape.statement->write.tensor).type;
+    if (shape.statement->combine == Combine::monoid) shape.merge = program_.monoid(shape.statement->monoid).combine;
     for (std::size_t r = 0; r < shape.reads.size(); ++r)
       shape.reads[r].type = program_.tensor(shape.statement->reads[r].tensor).type;
   }

@@ -1,6 +1,7 @@
 // Reductions over several values, helper functions and narrow floats: printed code under several plans against results computed here.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -268,6 +269,44 @@ TEST_F(Execute, HelpersAndTupleArrays) {
       "        Y[i] = t[N - 1 - i][0] + (gelu(X[i]) if X[i] > 0 else gelu(X[i] + 1))\n"
       "        Z[i] = t[i][1]\n");
   check_sizes({{0, 1, 2, 7, 33, 128}});
+}
+
+// The page's own program, against sorting.
+TEST_F(Execute, TheKGreatestAreSelectedOneByOne) {
+  compile(
+      "def before(p: tuple[f32, i32], q: tuple[f32, i32]) -> bool:\n"
+      "    return p[0] > q[0] or (p[0] == q[0] and p[1] < q[1])\n"
+      "@monoid(identity=(-inf, 0x7FFFFFFF), commutative=True)\n"
+      "def first(p: tuple[f32, i32], q: tuple[f32, i32]) -> tuple[f32, i32]:\n"
+      "    return p if before(p, q) else q\n"
+      "def top_k(X: f32[R, N], V: out[f32[R, K]], I: out[i32[R, K]]):\n"
+      "    assume(K <= N)\n"
+      "    for r in range(R):\n"
+      "        kept: tuple[f32, i32][K]\n"
+      "        for t in range(K):\n"
+      "            kept[t] = first((X[r, j], j) if t == 0 else (X[r, j], j) if before(kept[t - 1], (X[r, j], j)) else (-inf, 0x7FFFFFFF) "
+      "for j in range(N))\n"
+      "            V[r, t] = kept[t][0]\n"
+      "            I[r, t] = kept[t][1]\n");
+  for (const std::int64_t n : {1, 5, 40}) {
+    for (const std::int64_t k : {std::int64_t(1), n / 2 + 1, n}) {
+      const Sizes sizes = {{"R", 3}, {"N", n}, {"K", k}};
+      Arrays a = arguments(sizes);  // small integers: many ties
+      const HostArray& x = a.at("X");
+      if (n > 1) a.at("X").set(1, -inf);
+      run(sizes, a, [&](const Arrays& results) {
+        for (std::int64_t r = 0; r < 3; ++r) {
+          std::vector<std::int64_t> order(static_cast<std::size_t>(n));
+          for (std::int64_t j = 0; j < n; ++j) order[static_cast<std::size_t>(j)] = j;
+          std::stable_sort(order.begin(), order.end(), [&](std::int64_t p, std::int64_t q) { return x.get(r * n + p) > x.get(r * n + q); });
+          for (std::int64_t t = 0; t < k; ++t) {
+            EXPECT_EQ(results.at("I").get_integer(r * k + t), order[static_cast<std::size_t>(t)]) << n << " " << k;
+            EXPECT_EQ(results.at("V").get(r * k + t), x.get(r * n + order[static_cast<std::size_t>(t)]));
+          }
+        }
+      });
+    }
+  }
 }
 
 // Every encoding of the 8-bit floats read, and every value (with the points between two of them) written by printed code.
