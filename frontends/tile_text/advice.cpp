@@ -74,7 +74,7 @@ std::string advice_for_type(const std::string& name) {
 std::string advice_for_value(const std::string& name) {
   static const Advice table = {
       {"true", "write `True`"}, {"false", "write `False`"}, {"TRUE", "write `True`"}, {"FALSE", "write `False`"},
-      {"pi", "write the number: 3.141592653589793"}, {"inf", "write a large number, e.g. 1e30, or take max over an empty range"},
+      {"pi", "write the number: 3.141592653589793"},
   };
   return look_up(table, name);
 }

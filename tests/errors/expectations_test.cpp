@@ -90,7 +90,7 @@ TEST(ErrorFiles, TogetherExpectEveryCodeOfTheLanguage) {
   }
   EXPECT_GE(count, 300u);
   for (const char* code : {"syntax", "unknown-name", "duplicate-name", "type-mismatch", "shape-mismatch", "not-affine", "out-of-bounds",
-                           "uninitialised-read", "contradictory-assume", "invalid-write", "unsupported", "invalid-pin", "pin", "legality",
+                           "uninitialised-read", "contradictory-assume", "false-claim", "invalid-write", "unsupported", "invalid-pin", "pin", "legality",
                            "capacity", "promotion"})
     EXPECT_TRUE(codes.count(code)) << code << " is never expected";
 }
