@@ -1,5 +1,8 @@
 #include "backends/openmp/guarded_arrays.h"
 
+#include <unistd.h>
+
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <new>
@@ -19,7 +22,16 @@ bool all_equal(const unsigned char* bytes, std::int64_t count) {
 
 void GuardedBuffer::Free::operator()(void* block) const { std::free(block); }
 
+namespace {
+/// Memory that is promised and then not there ends the process, so what cannot fit is not asked for.
+std::int64_t physical_memory() {
+  const long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGE_SIZE);
+  return pages > 0 && size > 0 ? static_cast<std::int64_t>(pages) * size : INT64_MAX;
+}
+}  // namespace
+
 GuardedBuffer::GuardedBuffer(std::int64_t bytes) : bytes_(bytes) {
+  if (bytes > physical_memory()) throw std::bad_alloc();
   const std::int64_t total = (bytes + 2 * guard_bytes + 255) / 256 * 256;
   block_.reset(std::aligned_alloc(256, static_cast<std::size_t>(total)));
   if (block_ == nullptr) throw std::bad_alloc();

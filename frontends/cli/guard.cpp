@@ -1,5 +1,7 @@
 #include "frontends/cli/guard.h"
 
+#include <new>
+
 #include "support/entry_location.h"
 
 namespace tileopt::cli {
@@ -77,6 +79,8 @@ ItemResult guarded(const SourceTexts& texts, const std::function<std::string(con
                    const std::function<ItemResult()>& action) {
   try {
     return action();
+  } catch (const std::bad_alloc&) {
+    return user_error(Errors(Diagnostic{ErrorCode::invalid_size, {}, "there is not enough memory for the arrays of these sizes", "choose smaller sizes", ""}), texts);
   } catch (const Errors& errors) {
     return user_error(errors, texts);
   } catch (const ToolchainError& error) {
