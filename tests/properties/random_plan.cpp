@@ -204,7 +204,7 @@ class PlanDice {
     const Statement& statement = program_->statement(name);
     const std::vector<std::string>& members = plan.members.at(name).members;
     const std::size_t position = static_cast<std::size_t>(std::find(members.begin(), members.end(), member) - members.begin());
-    if (position >= statement.iterators.size() || statement.domain.n_basic_set() != 1) return false;
+    if (position >= statement.iterators.size() || !starts_at_zero(statement.domain, static_cast<unsigned>(position))) return false;
     bool even = true, moves = false;
     const auto look = [&](const Access& access, bool write) {
       int pieces = 0;
@@ -222,6 +222,13 @@ class PlanDice {
     look(statement.write, true);
     for (const Access& read : statement.reads) look(read, false);
     return even && moves;
+  }
+  /// Whether the iterator takes all values from 0 to some bound wherever it takes any: what an edge leaves of a box is then a box.
+  static bool starts_at_zero(const isl::set& domain, unsigned position) {
+    if (domain.n_basic_set() != 1) return false;
+    const isl::set any = isl::manage(isl_set_eliminate(domain.copy(), isl_dim_set, position, 1));
+    const isl::set zero = isl::manage(isl_set_eliminate(isl_set_fix_si(domain.copy(), isl_dim_set, position, 0), isl_dim_set, position, 1));
+    return any.is_subset(zero) && isl::manage(isl_set_lower_bound_si(domain.copy(), isl_dim_set, position, 0)).is_equal(domain);
   }
   static Tree without_band(const Tree& tree, const std::string& digit) {
     switch (tree.kind()) {
@@ -276,23 +283,32 @@ class PlanDice {
     for (const KeepChoice& choice : choices) {
       const bool kept = std::any_of(plan.promotions.begin(), plan.promotions.end(), [&](const Promotion& p) { return p.tensor == choice.tensor; });
       if (kept || wanted-- <= 0) continue;
-      plan.promotions.push_back(roll_promotion(choice));
+      plan.promotions.push_back(roll_promotion(plan, choice));
     }
   }
 
-  Promotion roll_promotion(const KeepChoice& choice) {
+  /// What an atom accesses keeps a plain layout; threads have arrays of their own, on the stack.
+  Promotion roll_promotion(const KernelPlan& plan, const KeepChoice& choice) {
+    const bool threads = std::any_of(plan.digits.begin(), plan.digits.end(), [&](const auto& member) {
+      return std::any_of(member.second.begin(), member.second.end(), [&](const Digit& digit) { return digit.level == "thread"; });
+    });
+    const bool by_atom = std::any_of(plan.atoms.begin(), plan.atoms.end(), [&](const auto& atom) {
+      const Statement& s = program_->statement(atom.first);
+      return s.write.tensor == choice.tensor ||
+             std::any_of(s.reads.begin(), s.reads.end(), [&](const Access& read) { return read.tensor == choice.tensor; });
+    });
     const Tensor& tensor = program_->tensor(choice.tensor);
     Promotion promotion;
     promotion.tensor = tensor.name;
     promotion.array = tensor.name + "_kept";
     promotion.after = choice.after;
     promotion.statements = {choice.statement};
-    promotion.space = dice_.chance(50) ? "stack" : "workspace";
+    promotion.space = threads || dice_.chance(50) ? "stack" : "workspace";
     promotion.element = type_name(tensor.type);
     for (std::size_t d = 0; d < choice.size.size(); ++d) {
       const std::string name = promotion.array + "_" + std::to_string(d);
       promotion.layout.push_back({static_cast<int>(d), name, 0});
-      if (choice.size[d] > 2 && dice_.chance(25)) promotion.layout.push_back({static_cast<int>(d), name + "_low", 2 + dice_.below(3)});
+      if (choice.size[d] > 2 && !by_atom && dice_.chance(25)) promotion.layout.push_back({static_cast<int>(d), name + "_low", 2 + dice_.below(3)});
     }
     // The digits of one dimension stay in order, most significant first; those of different dimensions may interleave.
     std::vector<BufferDim> shuffled = promotion.layout;
