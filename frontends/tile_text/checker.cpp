@@ -18,13 +18,6 @@ unsigned long allowed_operations(const std::string& text) {
   return std::min<unsigned long>(1'000'000 + 100 * text.size(), 20'000'000);
 }
 
-/// True inside a spent quota: then every allocation fails, and isl also in other ways than by its quota exception.
-bool quota_is_spent(isl::ctx ctx) {
-  isl_val* probe = isl_val_int_from_si(ctx.get(), 1);
-  isl_val_free(probe);
-  return probe == nullptr;
-}
-
 /// The function below all that it calls: a source file of its own.
 std::string program_text(const syntax::Function& function, const PureFunctions& functions) {
   std::string text;
@@ -89,7 +82,7 @@ std::optional<Program> check_function(isl::ctx ctx, const syntax::Function& func
   try {
     return check_within_quota(ctx, function, functions, diagnostics);
   } catch (const isl::exception&) {
-    if (!quota_is_spent(ctx)) throw;
+    if (!poly::quota_exceeded(ctx)) throw;
     diagnostics.add(ErrorCode::unsupported, function.where, "`" + function.name + "` is too complex to check",
                     "split it into several functions, or simplify its conditions");
     return std::nullopt;

@@ -26,7 +26,13 @@ QuotaGuard::~QuotaGuard() {
   isl_ctx_reset_error(context_);
 }
 
-bool quota_exceeded(isl::ctx context) { return isl_ctx_last_error(context.get()) == isl_error_quota; }
+/// Inside a spent limit every allocation fails, and isl also in other ways than by its quota exception.
+bool quota_exceeded(isl::ctx context) {
+  if (isl_ctx_last_error(context.get()) == isl_error_quota) return true;
+  isl_val* probe = isl_val_int_from_si(context.get(), 1);
+  isl_val_free(probe);
+  return probe == nullptr;
+}
 
 Flow compute_flow(const isl::union_map& sink, const isl::union_map& must_source, const isl::union_map& may_source,
                   const isl::union_map& kill, const isl::union_map& order) {

@@ -75,6 +75,43 @@ TEST_F(PassTest, SumThenMaxOnOneElementStayApart) {
   EXPECT_FALSE(legal(*d, relation("{ C[i, k] -> [i, k, 0]; C_2[i, k] -> [i, k, 1] }")));
 }
 
+TEST_F(PassTest, ConditionalAssignmentsKeepTheirOrderAndHideNothing) {
+  const auto p = program(
+      "def f(idx: i32[N], x: i32[N], Y: inout[i32[B]], z: out[i32]):\n"
+      "    assume(0 <= idx[:] < B)\n"
+      "    for i in range(N):\n"
+      "        Y[idx[i]] = x[i]\n"
+      "    z = 0\n"
+      "    for b in range(B):\n"
+      "        z += Y[b]\n");
+  const auto d = dependences(p);
+  EXPECT_TRUE(legal(*d, relation("{ Y[i, s] -> [0, i, s]; z[] -> [1, 0, 0]; z_2[b] -> [2, -b, 0] }")));
+  EXPECT_FALSE(legal(*d, relation("{ Y[i, s] -> [0, -i, s]; z[] -> [1, 0, 0]; z_2[b] -> [2, b, 0] }")))
+      << "two writes of one element may not be exchanged: data decides which of them happen";
+  EXPECT_FALSE(legal(*d, relation("{ Y[i, s] -> [2, i, s]; z[] -> [0, 0, 0]; z_2[b] -> [1, b, 0] }")));
+  EXPECT_TRUE(legal(*d, relation("{ Y[i, s] -> [0, s, i]; z[] -> [1, 0, 0]; z_2[b] -> [2, b, 0] }"))) << "elements are independent";
+}
+
+TEST_F(PassTest, ScattersOfOneReductionAreRelaxed) {
+  const auto p = program(
+      "def f(idx: i32[N], x: i32[N], Y: inout[i32[B]]):\n"
+      "    assume(0 <= idx[:] < B)\n"
+      "    for i in range(N):\n"
+      "        Y[idx[i]] += x[i]\n");
+  const auto d = dependences(p);
+  EXPECT_TRUE(legal(*d, relation("{ Y[i, s] -> [-i, s] }")));
+  EXPECT_TRUE(d->relaxed.is_equal(relation("[N, B] -> { Y[i, s] -> Y[i', s' = s] : 0 <= i < i' < N and 0 <= s < B }"))) << d->relaxed;
+}
+
+TEST_F(PassTest, DependencesThatTakeTooLongAreRefused) {
+  const auto p = program(
+      "def f(A: i32[N], B: inout[i32[N]]):\n"
+      "    for i in range(N):\n"
+      "        if i % 2 == 0 or i % 3 == 1 and not (i % 5 == 4 or i % 7 == 2 or i % 11 == 3):\n"
+      "            B[(i // 2) * 2 + (i % 2)] = A[i] + B[(i * 3) // 4] * (i % 13 - i // 17) + B[(i * 5) // 7] - B[i // 3]\n");
+  EXPECT_THROW(dependences(p), Errors);
+}
+
 TEST_F(PassTest, KernelOrderMayNotReverseADependence) {
   const auto p = program(
       "def f(A: f32[N], B: out[f32[N]]):\n"
