@@ -104,7 +104,7 @@ isl::union_map Dependences::all() const { return validity().unite(relaxed).coale
 
 namespace {
 /// isl operations that flow analysis may take: seconds. Kernels of the benchmarks take a hundredth.
-constexpr unsigned long operation_limit = 4'000'000;
+constexpr unsigned long operation_limit = 12'000'000;
 
 Dependences analyze(const Program& program) {
   const TaggedAccesses t = tag_accesses(program);
