@@ -103,8 +103,8 @@ isl::union_map Dependences::validity() const { return flow.unite(anti).unite(out
 isl::union_map Dependences::all() const { return validity().unite(relaxed).coalesce(); }
 
 namespace {
-/// isl operations that flow analysis may take: seconds. Kernels of the benchmarks take a hundredth.
-constexpr unsigned long operation_limit = 12'000'000;
+/// isl operations that flow analysis may take: ten seconds. Kernels of the benchmarks take a hundredth.
+constexpr unsigned long operation_limit = 20'000'000;
 
 Dependences analyze(const Program& program) {
   const TaggedAccesses t = tag_accesses(program);
