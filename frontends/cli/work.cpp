@@ -57,6 +57,9 @@ double bytes_of(const Tensor& tensor, const Sizes& sizes) {
 
 Work count_work(const Program& program, const Sizes& sizes) {
   Work work;
+  // How much a statement does that data decides, only the data knows.
+  for (const Statement& statement : program.statements())
+    if (statement.conditional()) return work;
   for (const Statement& statement : program.statements())
     work.operations += operations_of(statement) * static_cast<double>(count_points(fix_parameters(statement.domain, sizes)));
   for (const Tensor& tensor : program.tensors()) work.bytes += bytes_of(tensor, sizes);
@@ -64,7 +67,7 @@ Work count_work(const Program& program, const Sizes& sizes) {
 }
 
 std::string rate_text(const Work& work, double seconds) {
-  if (seconds <= 0) return "-";
+  if (seconds <= 0 || (work.operations == 0 && work.bytes == 0)) return "-";
   const bool arithmetic = work.operations >= 2 * work.bytes;
   const double rate = (arithmetic ? work.operations : work.bytes) / seconds / 1e9;
   std::ostringstream text;

@@ -8,6 +8,7 @@
 
 namespace tileopt::cli {
 
+/// All zero where data decides which instances have an effect: then only the data knows.
 struct Work {
   double operations = 0;  ///< arithmetic operations of all instances; a call counts as one
   double bytes = 0;       ///< arguments read and written once each
