@@ -143,11 +143,6 @@ std::int64_t evaluate(const AstExprPtr& expr, const std::map<std::string, std::i
   return *result;
 }
 
-void collect_names(const AstExprPtr& expr, std::set<std::string>& names) {
-  if (expr->kind == Kind::name) names.insert(expr->name);
-  for (const AstExprPtr& argument : expr->arguments) collect_names(argument, names);
-}
-
 AstExprPtr sum_of(const AstExprPtr& a, const AstExprPtr& b) { return fold_operation(Kind::add, {a, b}); }
 AstExprPtr product_of(const AstExprPtr& a, const AstExprPtr& b) { return fold_operation(Kind::mul, {a, b}); }
 

@@ -25,8 +25,6 @@ AstExprPtr substitute(const AstExprPtr& expr, const std::map<std::string, AstExp
 /// Value where all names are known. @throws InternalError for an unknown name.
 std::int64_t evaluate(const AstExprPtr& expr, const std::map<std::string, std::int64_t>& values);
 
-void collect_names(const AstExprPtr& expr, std::set<std::string>& names);
-
 AstExprPtr sum_of(const AstExprPtr& a, const AstExprPtr& b);       ///< folded a + b
 AstExprPtr product_of(const AstExprPtr& a, const AstExprPtr& b);   ///< folded a * b
 AstExprPtr plus(const AstExprPtr& a, std::int64_t constant);       ///< folded a + constant, the constant last

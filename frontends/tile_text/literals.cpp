@@ -1,16 +1,8 @@
 #include "frontends/tile_text/literals.h"
 
 #include <cmath>
-#include <limits>
 
 namespace tileopt::tile_text {
-
-namespace {
-/// Value bits of an integer of `type`, as an unsigned mask.
-std::uint64_t largest_integer(ElementType type) {
-  return std::numeric_limits<std::uint64_t>::max() >> (64 - 8 * size_bytes(type) + (is_signed(type) ? 1 : 0));
-}
-}  // namespace
 
 std::optional<double> round_real(double value, ElementType type) {
   if (type == ElementType::f64 || value == 0) return value;
@@ -37,17 +29,6 @@ std::optional<Literal> integer_literal(std::uint64_t value, bool negative, Eleme
   }
   if (value > largest) return std::nullopt;
   return Literal{0, static_cast<std::int64_t>(value)};
-}
-
-Literal extreme_literal(Extreme extreme, ElementType type) {
-  const bool least = extreme == Extreme::least;
-  if (is_float(type)) {
-    const double largest = has_infinity(type) ? std::numeric_limits<double>::infinity() : largest_finite(type);
-    return {least ? -largest : largest, 0};
-  }
-  const std::uint64_t largest = largest_integer(type);
-  if (!least) return {0, static_cast<std::int64_t>(largest)};
-  return {0, is_signed(type) ? -static_cast<std::int64_t>(largest) - 1 : 0};
 }
 
 }  // namespace tileopt::tile_text

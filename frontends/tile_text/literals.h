@@ -15,8 +15,4 @@ std::optional<double> round_real(double value, ElementType type);
 /// kept as the two's complement bit pattern.
 std::optional<Literal> integer_literal(std::uint64_t value, bool negative, ElementType type);
 
-/// The least or largest value of `type` (infinities for floats that have them): the identities of max and min.
-enum class Extreme { least, largest };
-Literal extreme_literal(Extreme extreme, ElementType type);
-
 }  // namespace tileopt::tile_text

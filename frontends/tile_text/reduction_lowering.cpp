@@ -17,28 +17,6 @@ Subscripts move_inside(const Subscripts& outer, const Nest& from, const Nest& to
   return moved;
 }
 
-Literal identity(Combine combine, ElementType type) {
-  switch (combine) {
-    case Combine::assign:
-    case Combine::sum:
-    case Combine::any:
-    case Combine::bit_or:
-    case Combine::bit_xor:
-    case Combine::monoid:
-      return Literal{0, 0};
-    case Combine::prod:
-    case Combine::all:
-      return Literal{1, 1};
-    case Combine::bit_and:
-      return Literal{0, -1};
-    case Combine::min:
-      return extreme_literal(Extreme::largest, type);
-    case Combine::max:
-      return extreme_literal(Extreme::least, type);
-  }
-  return Literal{0, 0};
-}
-
 /// The nest inside all clauses of a generator, with the symbols that the clauses and the element need.
 Nest enter_clauses(Lowering& lowering, const Nest& outer, const syntax::Generator& generator) {
   Nest nest = outer;
@@ -66,7 +44,7 @@ void emit_init(Lowering& lowering, const Nest& nest, const ReductionTarget& targ
   init.ir.write = {target.symbol.tensor.name, access_relation(lowering.scope, nest, target.symbol, target.subscripts, name),
                    init.ir.where};
   const ElementType type = target.symbol.tensor.type;
-  init.ir.body = reduction.monoid ? reduction.monoid->identity : make_expr(type, identity(reduction.combine, type));
+  init.ir.body = reduction.monoid ? reduction.monoid->identity : make_expr(type, combine_identity(reduction.combine, type));
   ValueLowering value(lowering, nest, name, target.symbol.source_name);
   if (!value.add_conditions(init.ir)) return;
   out.insert(out.end(), value.before().begin(), value.before().end());
@@ -128,7 +106,7 @@ Monoid extreme_search(ElementType element, bool greatest) {
   monoid.type = tuple_type({element, index});
   monoid.commutative = monoid.exact = true;
   const ExprPtr none = make_expr(index, Literal{0, -1});
-  monoid.identity = make_expr(monoid.type, MakeTuple{{make_expr(element, extreme_literal(greatest ? Extreme::least : Extreme::largest, element)), none}});
+  monoid.identity = make_expr(monoid.type, MakeTuple{{make_expr(element, greatest ? least_value(element) : largest_value(element)), none}});
   const ExprPtr left = make_expr(monoid.type, Read{0}), right = make_expr(monoid.type, Read{1});
   const ExprPtr a = make_expr(element, Component{left, 0}), b = make_expr(element, Component{right, 0});
   const ExprPtr i = make_expr(index, Component{left, 1}), j = make_expr(index, Component{right, 1}), zero = make_expr(index, Literal{0, 0});

@@ -21,24 +21,8 @@ constexpr std::int64_t bytes_per_element = 56;  ///< value, shadow, bound and an
 
 /// What leaves an element as it is when it is combined with it.
 TracedValue neutral_value(Combine combine, ElementType type) {
-  const double infinity = std::numeric_limits<double>::infinity();
-  if (is_float(type)) {
-    switch (combine) {
-      case Combine::prod: return TracedValue::exact_real(1);
-      case Combine::min: return TracedValue::exact_real(infinity);
-      case Combine::max: return TracedValue::exact_real(-infinity);
-      default: return TracedValue::exact_real(0);
-    }
-  }
-  const std::int64_t least = std::numeric_limits<std::int64_t>::min(), most = std::numeric_limits<std::int64_t>::max();
-  switch (combine) {
-    case Combine::prod: return TracedValue::exact_integer(1);
-    case Combine::min: return TracedValue::exact_integer(saturate_to_integer(integer_as_double(most, ElementType::i64), type));
-    case Combine::max: return TracedValue::exact_integer(saturate_to_integer(integer_as_double(least, ElementType::i64), type));
-    case Combine::all: return TracedValue::exact_integer(1);
-    case Combine::bit_and: return TracedValue::exact_integer(wrap_integer(-1, type));
-    default: return TracedValue::exact_integer(0);
-  }
+  const Literal identity = combine_identity(combine, type);
+  return is_float(type) ? TracedValue::exact_real(identity.real) : TracedValue::exact_integer(wrap_integer(identity.integer, type));
 }
 
 /// A statement ready to run.

@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <variant>
 #include <vector>
@@ -39,6 +40,8 @@ struct AstExpr {
 AstExprPtr ast_integer(std::int64_t value);
 AstExprPtr ast_name(std::string name);
 AstExprPtr ast_operation(AstExpr::Kind kind, std::vector<AstExprPtr> arguments);
+/// Adds the names that `expr` mentions.
+void collect_names(const AstExprPtr& expr, std::set<std::string>& names);
 
 /// Text with C's precedences; floor division prints as `floord(a, b)`, modulo as `mod(a, b)`, min/max as calls, select as `(c ? a : b)`.
 std::string ast_expr_text(const AstExprPtr& expr);

@@ -212,6 +212,11 @@ AstExprPtr ast_name(std::string name) {
   return expr;
 }
 
+void collect_names(const AstExprPtr& expr, std::set<std::string>& names) {
+  if (expr->kind == AstExpr::Kind::name) names.insert(expr->name);
+  for (const AstExprPtr& argument : expr->arguments) collect_names(argument, names);
+}
+
 AstExprPtr ast_operation(AstExpr::Kind kind, std::vector<AstExprPtr> arguments) {
   const std::size_t arity = kind == Kind::negate ? 1 : kind == Kind::select ? 3 : 2;
   TILEOPT_CHECK(kind != Kind::integer && kind != Kind::name, "integers and names have their own constructors");

@@ -2,11 +2,23 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <limits>
 #include <unordered_map>
 
 #include "support/error.h"
 
 namespace tileopt {
+
+Literal largest_value(ElementType type) {
+  if (is_float(type)) return {has_infinity(type) ? std::numeric_limits<double>::infinity() : largest_finite(type), 0};
+  return {0, static_cast<std::int64_t>(largest_integer(type))};
+}
+
+Literal least_value(ElementType type) {
+  const Literal largest = largest_value(type);
+  if (is_float(type)) return {-largest.real, 0};
+  return {0, is_signed(type) ? -largest.integer - 1 : 0};
+}
 
 std::string op_name(UnaryOp op) {
   switch (op) {

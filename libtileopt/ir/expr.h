@@ -37,6 +37,9 @@ struct Literal {
   double real = 0;
   std::int64_t integer = 0;
 };
+/// The extremes of a scalar type: infinities for floats that have them.
+Literal least_value(ElementType type);
+Literal largest_value(ElementType type);
 /// The value read by access number `access` of the statement's `reads`.
 struct Read {
   std::size_t access;

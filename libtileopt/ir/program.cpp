@@ -44,6 +44,24 @@ const Guard* Statement::guard_of(std::size_t iterator) const {
   return nullptr;
 }
 
+Literal combine_identity(Combine combine, ElementType type) {
+  if (is_tuple(type)) return {};
+  switch (combine) {
+    case Combine::assign:
+    case Combine::sum:
+    case Combine::any:
+    case Combine::bit_or:
+    case Combine::bit_xor:
+    case Combine::monoid: return {0, 0};
+    case Combine::prod:
+    case Combine::all: return {1, 1};
+    case Combine::bit_and: return {0, -1};
+    case Combine::min: return largest_value(type);
+    case Combine::max: return least_value(type);
+  }
+  return {0, 0};
+}
+
 std::optional<BinaryOp> combine_operator(Combine combine) {
   switch (combine) {
     case Combine::sum: return BinaryOp::add;

@@ -46,6 +46,9 @@ std::string combine_name(Combine combine);
 /// The operator of a built-in combine; nothing for `assign` and `monoid`.
 std::optional<BinaryOp> combine_operator(Combine combine);
 
+/// What leaves every value of a scalar type as it is under a built-in combine (of `assign`, of `monoid` and of tuples: zero).
+Literal combine_identity(Combine combine, ElementType type);
+
 /// An associative operation with an identity, defined by the program or made up by a frontend (argmax).
 struct Monoid {
   std::string name;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "support/error.h"
@@ -134,6 +135,7 @@ double unit_roundoff(ElementType type) {
   return value;
 }
 int value_digits(ElementType type) { return row(type).digits; }
+std::uint64_t largest_integer(ElementType type) { return std::numeric_limits<std::uint64_t>::max() >> (64 - value_digits(type)); }
 int least_exponent(ElementType type) { return row(type).least_exponent; }
 int largest_exponent(ElementType type) { return row(type).largest_exponent; }
 double largest_finite(ElementType type) {

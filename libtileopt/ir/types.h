@@ -44,6 +44,7 @@ bool is_narrow_float(ElementType type);
 double unit_roundoff(ElementType type);
 /// Significand digits of a float type, the hidden one included; value bits of an integer type.
 int value_digits(ElementType type);
+std::uint64_t largest_integer(ElementType type);  ///< of an integer type or bool
 /// Exponents of the smallest normal and of the largest number of a float type (as in 1.xxx * 2^exponent).
 int least_exponent(ElementType type);
 int largest_exponent(ElementType type);

@@ -11,11 +11,6 @@ namespace tileopt {
 namespace {
 using Names = std::set<std::string>;
 
-void collect_names(const AstExprPtr& expr, Names& names) {
-  if (expr->kind == AstExpr::Kind::name) names.insert(expr->name);
-  for (const AstExprPtr& argument : expr->arguments) collect_names(argument, names);
-}
-
 /// Leaves and loop variables of a subtree.
 struct Below {
   std::vector<const AstLeaf*> leaves;

@@ -166,14 +166,21 @@ class PinApplier {
     return std::nullopt;
   }
 
-  std::optional<Infeasible> reorder(const OrderPin& pin) {
-    std::vector<std::string> wanted;
+  /// The digits that the pin's loops stand for; loops that are no digits of this kernel are left out.
+  std::vector<std::string> digits_of_order(const OrderPin& pin, std::optional<Infeasible>& problem) const {
+    std::vector<std::string> digits;
     for (const LoopName& loop : pin.loops) {
-      std::optional<Infeasible> problem;
-      const auto digit = digit_of(loop, *pin.pin, wanted, problem);
-      if (problem) return problem;
-      if (digit) wanted.push_back(*digit);
+      const auto digit = digit_of(loop, *pin.pin, digits, problem);
+      if (problem) return {};
+      if (digit) digits.push_back(*digit);
     }
+    return digits;
+  }
+
+  std::optional<Infeasible> reorder(const OrderPin& pin) {
+    std::optional<Infeasible> problem;
+    const std::vector<std::string> wanted = digits_of_order(pin, problem);
+    if (problem) return problem;
     if (wanted.empty()) return std::nullopt;
     if (wanted.size() != pin.loops.size())
       return refuse(*pin.pin, "tree", "only " + join(wanted, ", ") + (wanted.size() == 1 ? " is a loop" : " are loops") + " of this kernel's tree", loops_text());
@@ -193,13 +200,9 @@ class PinApplier {
 
   /// A later pin may have moved the loops of an earlier one.
   std::optional<Infeasible> check_order(const OrderPin& pin) const {
-    std::vector<std::string> wanted;
-    for (const LoopName& loop : pin.loops) {
-      std::optional<Infeasible> problem;
-      const auto digit = digit_of(loop, *pin.pin, wanted, problem);
-      if (problem) return problem;
-      if (digit) wanted.push_back(*digit);
-    }
+    std::optional<Infeasible> problem;
+    const std::vector<std::string> wanted = digits_of_order(pin, problem);
+    if (problem) return problem;
     if (in_tree_order(wanted) == wanted) return std::nullopt;
     return refuse(*pin.pin, "tree", "another order(...) asks for the opposite: the loops came out as " + join(in_tree_order(wanted), ", "),
                   "keep one of the two");

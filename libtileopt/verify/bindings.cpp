@@ -11,11 +11,6 @@ namespace tileopt::proof {
 
 namespace {
 
-void collect_names(const AstExprPtr& expr, std::set<std::string>& names) {
-  if (expr->kind == AstExpr::Kind::name) names.insert(expr->name);
-  for (const AstExprPtr& argument : expr->arguments) collect_names(argument, names);
-}
-
 std::map<std::string, unsigned> positions_of(const std::vector<std::string>& loops) {
   std::map<std::string, unsigned> positions;
   for (std::size_t i = 0; i < loops.size(); ++i) positions.emplace(loops[i], static_cast<unsigned>(i));

@@ -4,6 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
+
+#include "ir/program.h"
 
 namespace tileopt {
 namespace {
@@ -32,6 +35,20 @@ TEST(Types, TuplesLieInMemoryAsStructs) {
   EXPECT_EQ(size_bytes(tuple_type({ElementType::f32, ElementType::i64})), static_cast<int>(sizeof(Pair)));
   EXPECT_EQ(alignment_bytes(tuple_type({ElementType::f32, ElementType::i64})), static_cast<int>(alignof(Pair)));
   EXPECT_EQ(size_bytes(tuple_type({ElementType::f16, ElementType::e5m2})), static_cast<int>(sizeof(Small)));
+}
+
+TEST(Types, ExtremesAreValuesOfTheType) {
+  EXPECT_EQ(largest_value(ElementType::u64).integer, -1) << "the bit pattern of 2^64 - 1";
+  EXPECT_EQ(least_value(ElementType::u64).integer, 0);
+  EXPECT_EQ(largest_value(ElementType::i64).integer, std::numeric_limits<std::int64_t>::max());
+  EXPECT_EQ(least_value(ElementType::i64).integer, std::numeric_limits<std::int64_t>::min());
+  EXPECT_EQ(least_value(ElementType::i8).integer, -128);
+  EXPECT_EQ(largest_value(ElementType::u8).integer, 255);
+  EXPECT_EQ(largest_value(ElementType::boolean).integer, 1);
+  EXPECT_EQ(largest_value(ElementType::e4m3fn).real, 448) << "it has no infinities";
+  EXPECT_TRUE(std::isinf(least_value(ElementType::e5m2).real));
+  EXPECT_EQ(combine_identity(Combine::min, ElementType::u64).integer, -1);
+  EXPECT_EQ(combine_identity(Combine::max, ElementType::e4m3fnuz).real, -240);
 }
 
 TEST(Types, EveryScalarHasItsRow) {

@@ -145,25 +145,8 @@ class AstOracle {
                               return index;
                             }};
     Number result = evaluate(source.body, environment);
-    if (source.combine != Combine::assign) result = apply(operator_of(source.combine), load(s.write_array, at, type), result, type);
+    if (source.combine != Combine::assign) result = apply(combine_operator(source.combine).value(), load(s.write_array, at, type), result, type);
     store(s.write_array, at, result, type);
-  }
-
-  static BinaryOp operator_of(Combine combine) {
-    switch (combine) {
-      case Combine::sum: return BinaryOp::add;
-      case Combine::prod: return BinaryOp::mul;
-      case Combine::min: return BinaryOp::min;
-      case Combine::max: return BinaryOp::max;
-      case Combine::any: return BinaryOp::logical_or;
-      case Combine::all: return BinaryOp::logical_and;
-      case Combine::bit_and: return BinaryOp::bit_and;
-      case Combine::bit_or: return BinaryOp::bit_or;
-      case Combine::bit_xor: return BinaryOp::bit_xor;
-      case Combine::assign:
-      case Combine::monoid: break;
-    }
-    throw std::runtime_error("no operator");
   }
 
   static Number apply(BinaryOp op, Number a, Number b, ElementType type) {
