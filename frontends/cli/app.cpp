@@ -64,7 +64,10 @@ void add_json(CLI::App& command, Options& options) {
 }
 
 void add_seed(CLI::App& command, Options& options) {
-  command.add_option("--seed", options.seed, "Seed of the random arguments")->capture_default_str();
+  const auto not_negative = [](std::string& text) {
+    return text.starts_with('-') ? "--seed: " + text + " is negative: seeds start at 0" : std::string();
+  };
+  command.add_option("--seed", options.seed, "Seed of the random arguments")->capture_default_str()->check(CLI::Validator(not_negative, ""));
 }
 
 }  // namespace

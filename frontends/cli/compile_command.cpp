@@ -1,17 +1,12 @@
-#include <filesystem>
 #include <iostream>
 
 #include "frontends/cli/commands.h"
 #include "frontends/cli/items.h"
+#include "frontends/cli/outputs.h"
 
 namespace tileopt::cli {
 
 namespace {
-
-/// "out/gemm.c" -> "out/gemm.h": the header sits beside its source.
-std::string header_path(const std::string& source) {
-  return std::filesystem::path(source).replace_extension(".h").string();
-}
 
 void check_output(const std::string& path) {
   if (path.empty() || path.ends_with(".c")) return;

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <set>
 
+#include "driver/trace.h"
 #include "support/error.h"
 
 namespace tileopt::cli {
@@ -16,11 +17,18 @@ Diagnostic unreadable(const std::string& path, const std::string& message, const
   return {ErrorCode::file_access, {path, 0, 0}, message, hint, ""};
 }
 
+/// A stage that some --dump-dir wrote: the programs of a folder are its sources. Named by itself, such a file is an input like any other.
+bool is_dump(const fs::path& path) {
+  const std::string name = path.stem().string();
+  const std::vector<std::string>& stages = stage_names();
+  return name == "00-program" || std::find(stages.begin(), stages.end(), name) != stages.end();
+}
+
 std::vector<std::string> tile_files_below(const std::string& folder) {
   std::vector<std::string> files;
   std::error_code failure;
   for (fs::recursive_directory_iterator entry(folder, failure), end; !failure && entry != end; entry.increment(failure))
-    if (entry->path().extension() == ".tile" && !entry->is_directory()) files.push_back(entry->path().string());
+    if (entry->path().extension() == ".tile" && !entry->is_directory() && !is_dump(entry->path())) files.push_back(entry->path().string());
   if (failure) throw Errors(unreadable(folder, "cannot read the folder: " + failure.message(), "check its permissions"));
   std::sort(files.begin(), files.end());
   return files;

@@ -12,14 +12,14 @@
 #include "frontends/cli/crash_report.h"
 #include "frontends/cli/guard.h"
 #include "frontends/cli/inputs.h"
+#include "frontends/cli/outputs.h"
 #include "frontends/cli/progress.h"
+#include "support/document_reader.h"
 #include "support/text.h"
 
 namespace tileopt::cli {
 
 namespace {
-
-namespace fs = std::filesystem;
 
 [[noreturn]] void reject_option(const std::string& message, const std::string& hint) {
   throw Errors(Diagnostic{ErrorCode::invalid_option, {}, message, hint, ""});
@@ -84,17 +84,13 @@ std::vector<SizeOption> read_sizes(const Options& options) {
   return all;
 }
 
-/// The sizes of one program. A name that it lacks is a slip, unless the option may be meant for another program.
-std::map<std::string, std::int64_t> sizes_for(const Program& program, const std::vector<SizeOption>& options, bool several) {
+/// The sizes of one program.
+std::map<std::string, std::int64_t> sizes_for(const Program& program, const std::vector<SizeOption>& options) {
   std::map<std::string, std::int64_t> sizes;
   for (const SizeOption& option : options) {
     if (!option.program.empty() && option.program != program.name()) continue;
-    for (const auto& [name, value] : option.sizes) {
+    for (const auto& [name, value] : option.sizes)
       if (contains(program.parameters(), name)) sizes[name] = value;
-      else if (!several || !option.program.empty())
-        throw Errors(Diagnostic{ErrorCode::invalid_size, {}, "program `" + program.name() + "` has no size `" + name + "`",
-                                program.parameters().empty() ? "it has no sizes" : "sizes: " + join(program.parameters(), ", "), ""});
-    }
   }
   return sizes;
 }
@@ -136,13 +132,13 @@ Shared read_shared(const Options& options) {
   return shared;
 }
 
-Item make_item(const Source& source, std::shared_ptr<const Program> program, const Options& options, const Shared& shared, bool several) {
+Item make_item(const Source& source, std::shared_ptr<const Program> program, const Options& options, const Shared& shared) {
   Item item;
   item.file = source.path;
   item.texts = source_texts(options, &source);
   item.program = std::move(program);
   item.request = {shared.machine, options.backend, shared.pins, shared.plan, shared.resolve};
-  item.sizes = sizes_for(*item.program, shared.sizes, several);
+  item.sizes = sizes_for(*item.program, shared.sizes);
   item.request.resolve.typical_sizes = item.sizes;
   if (options.plan.starts_with("@")) {
     Pins pins = find_schedule(source.parsed, item.program->name(), options.plan.substr(1), shared.machine.name);
@@ -150,20 +146,6 @@ Item make_item(const Source& source, std::shared_ptr<const Program> program, con
     item.request.pins = std::move(pins);
   }
   return item;
-}
-
-bool is_folder(const std::string& path) { return path.ends_with('/') || fs::is_directory(path); }
-
-/// Where the files of `program` go. Several programs need a folder; one may have either.
-std::string place(const std::string& path, const std::string& program, const std::string& extension, bool several) {
-  if (path.empty()) return "";
-  if (!several && !is_folder(path)) return path;
-  std::error_code failure;
-  fs::create_directories(path, failure);
-  if (!fs::is_directory(path))
-    throw Errors(Diagnostic{ErrorCode::file_access, {path, 0, 0}, "cannot make the folder: " + failure.message(),
-                            "several programs need a folder that can be written", ""});
-  return (fs::path(path) / (program + extension)).string();
 }
 
 /// Collects the results of a run and says at its end what failed.
@@ -212,6 +194,49 @@ std::vector<std::shared_ptr<const Program>> programs_of(const Source& source, co
   for (const Program& program : source.parsed.programs)
     if (options.program.empty() || program.name() == options.program) programs.push_back(std::make_shared<const Program>(program));
   return programs;
+}
+
+/// One name for each item; a file with errors counts as one program, so that it does not change where the others go.
+std::vector<std::string> names_of(const std::vector<Source>& sources, const Options& options) {
+  std::vector<std::string> names;
+  for (const Source& source : sources) {
+    if (source.errors) names.push_back(std::filesystem::path(source.path).stem().string());
+    else
+      for (const std::shared_ptr<const Program>& program : programs_of(source, options)) names.push_back(program->name());
+  }
+  return names;
+}
+
+std::vector<std::string> paths_of(const std::vector<Source>& sources) {
+  std::vector<std::string> paths;
+  for (const Source& source : sources)
+    if (!source.resumed) paths.push_back(source.path);
+  return paths;
+}
+
+/// Every --size must be meant for something: a program, and a size that it has. Files with errors may have declared anything.
+void check_size_options(const std::vector<Source>& sources, const std::vector<SizeOption>& options) {
+  std::map<std::string, std::vector<std::string>> sizes;  // by program; "" = of any
+  std::vector<std::string> programs;
+  for (const Source& source : sources) {
+    if (source.errors) return;
+    for (const std::shared_ptr<const Program>& program : programs_of(source, Options())) {
+      programs.push_back(program->name());
+      for (const std::string& of : {program->name(), std::string()})
+        sizes[of].insert(sizes[of].end(), program->parameters().begin(), program->parameters().end());
+    }
+  }
+  const auto reject = [](const std::string& message, const std::string& name, const std::vector<std::string>& known, const std::string& what) {
+    const std::string near = name.size() > 1 ? nearest_name(name, known) : "";
+    throw Errors(Diagnostic{ErrorCode::invalid_size, {}, message + " `" + name + "`",
+                            !near.empty() ? "did you mean `" + near + "`?" : known.empty() ? "it has none" : what + ": " + join(known, ", "), ""});
+  };
+  for (const SizeOption& option : options) {
+    if (!option.program.empty() && !contains(programs, option.program)) reject("--size: there is no program", option.program, programs, "programs");
+    const std::string whose = !option.program.empty() ? "program `" + option.program + "` has no" : programs.size() == 1 ? "program `" + programs.front() + "` has no" : "no program has a";
+    for (const auto& [name, value] : option.sizes)
+      if (!contains(sizes[option.program], name)) reject(whose + " size", name, sizes[option.program], "sizes");
+  }
 }
 
 ItemResult not_proved(const Certificate& certificate, const Item& item) {
@@ -302,6 +327,15 @@ int run_items(const Options& options, const std::function<ItemResult(const Item&
   std::size_t total = 0;
   for (const Source& source : sources) total += source.errors ? 1 : programs_of(source, options).size();
   const bool several = total > 1;
+  const ItemResult checked = guarded(source_texts(options, nullptr), report, [&] {
+    check_size_options(sources, shared.sizes);
+    check_outputs(options, names_of(sources, options), paths_of(sources));
+    return ItemResult();
+  });
+  if (checked.exit_code != exit_done) {
+    results.add("", "", checked);
+    return results.finish();
+  }
   Progress progress(total);
   std::map<std::string, std::string> declared;  // program -> file
   for (Source& source : sources) {
@@ -324,12 +358,13 @@ int run_items(const Options& options, const std::function<ItemResult(const Item&
         if (!fresh && !(options.output.empty() && options.certificate.empty() && options.dump_dir.empty()))
           throw Errors(Diagnostic{ErrorCode::duplicate_name, {source.path, 0, 0}, "program `" + name + "` is declared in " + first->second + " too",
                                   "their output files would be the same: rename one, or compile them one by one", ""});
-        Item item = make_item(source, program, options, shared, several);
+        Item item = make_item(source, program, options, shared);
         if (source.resumed) item.edited = source.resumed->asts;
-        item.output = place(options.output, name, ".c", several);
-        item.certificate = place(options.certificate, name, ".json", several);
-        item.trace = {options.dump_dir.empty() || !several ? options.dump_dir : options.dump_dir + "/" + name, options.stop_after,
-                      options.planted_failure};
+        const Outputs outputs = outputs_of(options, name, several);
+        make_folders(options, several);
+        item.output = outputs.source;
+        item.certificate = outputs.certificate;
+        item.trace = {outputs.dump_dir, options.stop_after, options.planted_failure};
         started = item;
         return command(item);
       });

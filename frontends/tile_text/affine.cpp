@@ -1,7 +1,5 @@
 #include "frontends/tile_text/affine.h"
 
-#include <cmath>
-
 #include "frontends/tile_text/printer.h"
 #include "frontends/tile_text/symbols.h"
 
@@ -12,23 +10,22 @@ using syntax::Position;
 
 namespace {
 
-std::optional<long> within_limit(double exact, long value) {
-  if (std::fabs(exact) > largest_coefficient) return std::nullopt;
-  return value;
+std::optional<long> within_limit(__int128 value) {
+  if (value > largest_coefficient || value < -largest_coefficient) return std::nullopt;
+  return static_cast<long>(value);
 }
 
 std::optional<long> fold_binary(const syntax::Binary& binary) {
   const std::optional<long> left = fold_constant(binary.left), right = fold_constant(binary.right);
   if (!left || !right) return std::nullopt;
-  const double a = static_cast<double>(*left), b = static_cast<double>(*right);
+  const __int128 a = *left, b = *right;
   switch (binary.op) {
     case BinaryOp::add:
-      return within_limit(a + b, *left + *right);
+      return within_limit(a + b);
     case BinaryOp::sub:
-      return within_limit(a - b, *left - *right);
+      return within_limit(a - b);
     case BinaryOp::mul:
-      if (std::fabs(a * b) > largest_coefficient) return std::nullopt;
-      return *left * *right;
+      return within_limit(a * b);
     case BinaryOp::floor_div:
       if (*right <= 0) return std::nullopt;
       return *left / *right - (*left % *right < 0 ? 1 : 0);
@@ -40,6 +37,16 @@ std::optional<long> fold_binary(const syntax::Binary& binary) {
   }
 }
 
+bool has_small_numbers(const isl::aff& function) {
+  const isl::val largest(function.ctx(), largest_coefficient);
+  const auto small = [&](const isl::val& number) { return number.abs().le(largest); };
+  if (!small(isl::manage(isl_aff_get_constant_val(function.get())))) return false;
+  for (const isl_dim_type type : {isl_dim_param, isl_dim_in, isl_dim_div})
+    for (int i = 0; i < isl_aff_dim(function.get(), type); ++i)
+      if (!small(isl::manage(isl_aff_get_coefficient_val(function.get(), type, i)))) return false;
+  return true;
+}
+
 isl::aff variable(const isl::space& space, isl_dim_type type, std::size_t position) {
   isl_local_space* local = isl_local_space_from_space(space.copy());
   return isl::manage(isl_aff_var_on_domain(local, type, static_cast<unsigned>(position)));
@@ -49,7 +56,7 @@ isl::aff variable(const isl::space& space, isl_dim_type type, std::size_t positi
 
 std::optional<long> fold_constant(const ExpressionPtr& expression) {
   if (const auto* literal = syntax::as<syntax::IntegerLiteral>(expression))
-    return within_limit(static_cast<double>(literal->value), static_cast<long>(literal->value));
+    return within_limit(literal->value);
   if (const auto* unary = syntax::as<syntax::Unary>(expression)) {
     if (unary->op != UnaryOp::negate) return std::nullopt;
     const std::optional<long> operand = fold_constant(unary->operand);
@@ -96,33 +103,35 @@ isl::pw_aff AffineReader::constant(long value) const {
 }
 
 std::optional<isl::pw_aff> AffineReader::value(const ExpressionPtr& expression) {
-  std::optional<Value> result = read(expression);
-  if (!result) return std::nullopt;
-  return result->function;
+  std::optional<isl::pw_aff> result = read(expression);
+  if (!result || !check_numbers(*result, expression->where)) return std::nullopt;
+  return result;
 }
 
-std::optional<AffineReader::Value> AffineReader::check_magnitude(Value value, Position where) {
-  if (value.magnitude <= largest_coefficient) return value;
-  return reject(ErrorCode::not_affine, where, "a number beyond 10^12 in " + role(), "use smaller constants");
+bool AffineReader::check_numbers(const isl::pw_aff& value, Position where) {
+  bool small = true;
+  isl::pw_multi_aff(value).foreach_piece([&](const isl::set&, const isl::multi_aff& piece) { small = small && has_small_numbers(piece.at(0)); });
+  if (small) return true;
+  reject(ErrorCode::not_affine, where, "a number beyond 10^12 in " + role(), "use smaller constants");
+  return false;
 }
 
-std::optional<AffineReader::Value> AffineReader::read(const ExpressionPtr& expression) {
+std::optional<isl::pw_aff> AffineReader::read(const ExpressionPtr& expression) {
   const Position where = expression->where;
   for (std::size_t i = iterators_.size(); i-- > 0;)
-    if (iterators_[i].symbol && syntax::equal(iterators_[i].symbol, expression)) return Value{isl::pw_aff(variable(space_, isl_dim_set, i)), 1};
+    if (iterators_[i].symbol && syntax::equal(iterators_[i].symbol, expression)) return isl::pw_aff(variable(space_, isl_dim_set, i));
   if (const auto* literal = syntax::as<syntax::IntegerLiteral>(expression)) {
-    const auto magnitude = static_cast<double>(literal->value);
-    if (magnitude > largest_coefficient)
+    if (literal->value > static_cast<std::uint64_t>(largest_coefficient))
       return reject(ErrorCode::not_affine, where, "a number beyond 10^12 in " + role(), "use smaller constants");
-    return Value{constant(static_cast<long>(literal->value)), magnitude};
+    return constant(static_cast<long>(literal->value));
   }
   if (const auto* name = syntax::as<syntax::Name>(expression)) return read_name(expression, name->name);
   if (const auto* binary = syntax::as<syntax::Binary>(expression)) return read_binary(expression, *binary);
   if (const auto* call = syntax::as<syntax::Call>(expression)) return read_call(expression, *call);
   if (const auto* unary = syntax::as<syntax::Unary>(expression); unary != nullptr && unary->op == UnaryOp::negate) {
-    std::optional<Value> operand = read(unary->operand);
+    std::optional<isl::pw_aff> operand = read(unary->operand);
     if (!operand) return std::nullopt;
-    return Value{operand->function.neg(), operand->magnitude};
+    return operand->neg();
   }
   if (const auto* subscript = syntax::as<syntax::Subscript>(expression)) {
     const auto* base = syntax::as<syntax::Name>(subscript->base);
@@ -146,12 +155,19 @@ std::optional<AffineReader::Value> AffineReader::read(const ExpressionPtr& expre
                 "use sums of iterators and sizes, products with constants, and `//` or `%` by a positive constant");
 }
 
-std::optional<AffineReader::Value> AffineReader::read_name(const ExpressionPtr& expression, const std::string& name) {
-  if (const auto position = find_iterator(iterators_, name))
-    return Value{isl::pw_aff(variable(space_, isl_dim_set, *position)), 1};
+isl::pw_aff AffineReader::read_iterator(std::size_t position) const {
+  const Iterator& iterator = iterators_[position];
+  if (!iterator.value) return isl::pw_aff(variable(space_, isl_dim_set, position));
+  const auto known = static_cast<unsigned>(position + 1);
+  const auto wanted = static_cast<unsigned>(isl_space_dim(space_.get(), isl_dim_set));
+  return isl::manage(isl_pw_aff_insert_dims(iterator.value->copy(), isl_dim_in, known, wanted - known));
+}
+
+std::optional<isl::pw_aff> AffineReader::read_name(const ExpressionPtr& expression, const std::string& name) {
+  if (const auto position = find_iterator(iterators_, name)) return read_iterator(*position);
   const std::vector<std::string>& sizes = scope_.sizes();
   for (std::size_t i = 0; i < sizes.size(); ++i)
-    if (sizes[i] == name) return Value{isl::pw_aff(variable(space_, isl_dim_param, i)), 1};
+    if (sizes[i] == name) return isl::pw_aff(variable(space_, isl_dim_param, i));
   if (scope_.find_tensor(name) != nullptr) {
     const Refused refused = why_no_symbol(scope_, expression, role());
     return reject(refused.code, expression->where, refused.message, refused.hint);
@@ -160,7 +176,7 @@ std::optional<AffineReader::Value> AffineReader::read_name(const ExpressionPtr& 
   return std::nullopt;
 }
 
-std::optional<AffineReader::Value> AffineReader::read_binary(const ExpressionPtr& expression, const syntax::Binary& binary) {
+std::optional<isl::pw_aff> AffineReader::read_binary(const ExpressionPtr& expression, const syntax::Binary& binary) {
   if (binary.op == BinaryOp::mul) return read_product(expression, binary);
   if (binary.op == BinaryOp::floor_div || binary.op == BinaryOp::modulo) return read_division(expression, binary);
   if (binary.op == BinaryOp::divide)
@@ -168,17 +184,16 @@ std::optional<AffineReader::Value> AffineReader::read_binary(const ExpressionPtr
   if (binary.op != BinaryOp::add && binary.op != BinaryOp::sub)
     return reject(ErrorCode::not_affine, expression->where, text(expression) + " is not affine, which " + role() + " must be",
                   "use sums of iterators and sizes, products with constants, and `//` or `%` by a positive constant");
-  std::optional<Value> left = read(binary.left), right = read(binary.right);
+  std::optional<isl::pw_aff> left = read(binary.left), right = read(binary.right);
   if (!left || !right) return std::nullopt;
-  isl::pw_aff sum = binary.op == BinaryOp::add ? left->function.add(right->function) : left->function.sub(right->function);
-  return check_magnitude({std::move(sum), left->magnitude + right->magnitude}, expression->where);
+  return binary.op == BinaryOp::add ? left->add(*right) : left->sub(*right);
 }
 
-std::optional<AffineReader::Value> AffineReader::read_product(const ExpressionPtr& expression, const syntax::Binary& binary) {
+std::optional<isl::pw_aff> AffineReader::read_product(const ExpressionPtr& expression, const syntax::Binary& binary) {
   std::optional<long> factor = fold_constant(binary.left);
   const ExpressionPtr& scaled = factor ? binary.right : binary.left;
   if (!factor) factor = fold_constant(binary.right);
-  std::optional<Value> operand = read(scaled);
+  std::optional<isl::pw_aff> operand = read(scaled);
   if (!operand) return std::nullopt;
   if (!factor) {
     if (!read(binary.right)) return std::nullopt;
@@ -188,13 +203,13 @@ std::optional<AffineReader::Value> AffineReader::read_product(const ExpressionPt
                       ? "cast each factor, e.g. `i32(i) * i32(j)`"
                       : "multiply by constants only; keep arrays multi-dimensional (A[i, j] rather than A[i * N + j])");
   }
-  const double magnitude = operand->magnitude * std::fabs(static_cast<double>(*factor));
-  if (magnitude > largest_coefficient) return check_magnitude({operand->function, magnitude}, expression->where);
-  return Value{operand->function.scale(*factor), magnitude};
+  isl::pw_aff product = operand->scale(*factor);
+  if (!check_numbers(product, expression->where)) return std::nullopt;
+  return product;
 }
 
-std::optional<AffineReader::Value> AffineReader::read_division(const ExpressionPtr& expression, const syntax::Binary& binary) {
-  std::optional<Value> operand = read(binary.left);
+std::optional<isl::pw_aff> AffineReader::read_division(const ExpressionPtr& expression, const syntax::Binary& binary) {
+  std::optional<isl::pw_aff> operand = read(binary.left);
   const std::optional<long> divisor = fold_constant(binary.right);
   if (!divisor) {
     if (!read(binary.right) || !operand) return std::nullopt;
@@ -206,27 +221,24 @@ std::optional<AffineReader::Value> AffineReader::read_division(const ExpressionP
     return reject(*divisor == 0 ? ErrorCode::not_affine : ErrorCode::unsupported, binary.right->where,
                   "`" + op_name(binary.op) + "` by " + std::to_string(*divisor), "divide by a positive constant");
   if (!operand) return std::nullopt;
-  if (binary.op == BinaryOp::floor_div) return Value{operand->function.scale_down(*divisor).floor(), operand->magnitude + 1};
-  return check_magnitude({operand->function.mod(*divisor), operand->magnitude + static_cast<double>(*divisor)},
-                         expression->where);
+  return binary.op == BinaryOp::floor_div ? operand->scale_down(*divisor).floor() : operand->mod(*divisor);
 }
 
-std::optional<AffineReader::Value> AffineReader::read_call(const ExpressionPtr& expression, const syntax::Call& call) {
+std::optional<isl::pw_aff> AffineReader::read_call(const ExpressionPtr& expression, const syntax::Call& call) {
   const auto* callee = syntax::as<syntax::Name>(call.callee);
   const bool extremum = callee != nullptr && (callee->name == "min" || callee->name == "max") && call.keywords.empty() &&
                         call.arguments.size() >= 2;
   if (!extremum)
     return reject(ErrorCode::not_affine, expression->where, text(expression) + " is not affine, which " + role() + " must be",
                   "use iterators, sizes, constants, `min` and `max` of them");
-  std::optional<Value> result = read(call.arguments.front());
+  std::optional<isl::pw_aff> result = read(call.arguments.front());
   for (std::size_t i = 1; i < call.arguments.size(); ++i) {
-    std::optional<Value> next = read(call.arguments[i]);
+    std::optional<isl::pw_aff> next = read(call.arguments[i]);
     if (!result || !next) {
       result.reset();
       continue;
     }
-    result->function = callee->name == "min" ? result->function.min(next->function) : result->function.max(next->function);
-    result->magnitude = std::max(result->magnitude, next->magnitude);
+    result = callee->name == "min" ? result->min(*next) : result->max(*next);
   }
   return result;
 }

@@ -10,7 +10,7 @@
 namespace tileopt::tile_text {
 
 /// Largest coefficient or constant of an affine expression: far beyond any array, far below 64-bit overflow.
-constexpr double largest_coefficient = 1e12;
+constexpr long largest_coefficient = 1'000'000'000'000;
 
 /// What an affine expression is for; messages say so.
 enum class AffineRole { extent, loop_bound, subscript, condition, assumption, index_value };
@@ -30,20 +30,17 @@ class AffineReader {
   std::optional<isl::pw_aff> value(const syntax::ExpressionPtr& expression);   ///< { space -> [(value)] }
   std::optional<isl::set> condition(const syntax::ExpressionPtr& expression);  ///< where it holds
   isl::pw_aff constant(long value) const;
+  /// False where a coefficient or the constant exceeds largest_coefficient: reported.
+  bool check_numbers(const isl::pw_aff& value, syntax::Position where);
 
  private:
-  /// `magnitude` bounds every coefficient and the constant.
-  struct Value {
-    isl::pw_aff function;
-    double magnitude;
-  };
-  std::optional<Value> read(const syntax::ExpressionPtr& expression);
-  std::optional<Value> read_name(const syntax::ExpressionPtr& expression, const std::string& name);
-  std::optional<Value> read_binary(const syntax::ExpressionPtr& expression, const syntax::Binary& binary);
-  std::optional<Value> read_product(const syntax::ExpressionPtr& expression, const syntax::Binary& binary);
-  std::optional<Value> read_division(const syntax::ExpressionPtr& expression, const syntax::Binary& binary);
-  std::optional<Value> read_call(const syntax::ExpressionPtr& expression, const syntax::Call& call);
-  std::optional<Value> check_magnitude(Value value, syntax::Position where);
+  std::optional<isl::pw_aff> read(const syntax::ExpressionPtr& expression);  ///< `value` without the check of its numbers
+  isl::pw_aff read_iterator(std::size_t position) const;
+  std::optional<isl::pw_aff> read_name(const syntax::ExpressionPtr& expression, const std::string& name);
+  std::optional<isl::pw_aff> read_binary(const syntax::ExpressionPtr& expression, const syntax::Binary& binary);
+  std::optional<isl::pw_aff> read_product(const syntax::ExpressionPtr& expression, const syntax::Binary& binary);
+  std::optional<isl::pw_aff> read_division(const syntax::ExpressionPtr& expression, const syntax::Binary& binary);
+  std::optional<isl::pw_aff> read_call(const syntax::ExpressionPtr& expression, const syntax::Call& call);
   std::optional<isl::set> read_comparison(const syntax::Comparison& comparison);
   std::nullopt_t reject(ErrorCode code, syntax::Position where, const std::string& message, const std::string& hint);
   std::string text(const syntax::ExpressionPtr& expression) const;

@@ -132,7 +132,7 @@ class BoundsReport {
     const isl::val factor = isl::manage(isl_aff_get_coefficient_val(affine.get(), isl_dim_in, static_cast<int>(last)));
     const Iterator& iterator = nest_.iterators[last];
     if (below) {
-      if (!factor.is_one()) return "make the subscript start at 0, or narrow the loops around it";
+      if (!factor.is_one() || iterator.value) return "make the subscript start at 0, or narrow the loops around it";
       return "start `" + iterator.source_name + "` " + std::to_string(*count) + " later, or add " + std::to_string(*count) +
              " to the subscript";
     }
@@ -169,11 +169,26 @@ bool check_bounds(Scope& scope, const Nest& nest, const TensorSymbol& symbol, co
   return true;
 }
 
+namespace {
+
+/// What a dimension of `point` (a set of one) means in the source: of a stepped range the value, not the number of the iteration.
+isl::val value_at(const isl::set& point, const Iterator& iterator, unsigned position) {
+  const isl::set plain = isl::manage(isl_set_reset_tuple_id(point.copy()));
+  if (!iterator.value) return isl::manage(isl_set_dim_max_val(plain.copy(), static_cast<int>(position)));
+  const auto known = static_cast<unsigned>(isl_pw_aff_dim(iterator.value->get(), isl_dim_in));
+  const auto wanted = static_cast<unsigned>(isl_set_dim(plain.get(), isl_dim_set));
+  const isl::pw_aff value = isl::manage(isl_pw_aff_insert_dims(iterator.value->copy(), isl_dim_in, known, wanted - known));
+  return isl::manage(isl_set_dim_max_val(plain.apply(value.as_map()).release(), 0));
+}
+
+}  // namespace
+
 std::string witness_text(const isl::set& points, const std::vector<Iterator>& iterators,
                          const std::vector<std::size_t>& solve) {
   if (points.is_empty()) return "";
   std::string solved;
   for (const std::size_t i : solve) {
+    if (iterators[i].value) continue;
     const isl::pw_aff least = isl::manage(isl_set_dim_min(points.copy(), static_cast<int>(i)));
     const isl::pw_aff most = isl::manage(isl_set_dim_max(points.copy(), static_cast<int>(i)));
     if (least.is_null() || isl_pw_aff_is_equal(least.get(), most.get()) != isl_bool_true ||
@@ -184,19 +199,18 @@ std::string witness_text(const isl::set& points, const std::vector<Iterator>& it
   }
   const isl::point point = isl::manage(isl_set_sample_point(points.copy()));
   const isl::set one = isl::manage(isl_set_from_point(point.copy()));
-  const auto listed = [&](isl_dim_type type, int count, const auto& name) {
-    std::string text;
-    for (int i = 0; i < count; ++i) {
-      const isl::val value = isl::manage(isl_point_get_coordinate_val(point.get(), type, i));
-      text += (text.empty() ? "" : ", ") + name(static_cast<unsigned>(i)) + " = " + poly::to_text(value);
-    }
-    return text;
+  const auto add = [](std::string& list, const std::string& name, const isl::val& value) {
+    list += (list.empty() ? "" : ", ") + name + " = " + poly::to_text(value);
   };
-  const std::string sizes = listed(isl_dim_param, isl_set_dim(one.get(), isl_dim_param), [&](unsigned i) {
-    return std::string(isl_set_get_dim_name(points.get(), isl_dim_param, i));
-  });
-  const std::string values =
-      listed(isl_dim_set, isl_set_dim(one.get(), isl_dim_set), [&](unsigned i) { return iterators[i].name; });
+  std::string sizes, values;
+  const int parameters = isl_set_dim(one.get(), isl_dim_param), dimensions = isl_set_dim(one.get(), isl_dim_set);
+  for (int i = 0; i < parameters; ++i)
+    add(sizes, isl_set_get_dim_name(points.get(), isl_dim_param, static_cast<unsigned>(i)),
+        isl::manage(isl_point_get_coordinate_val(point.get(), isl_dim_param, i)));
+  for (int i = 0; i < dimensions; ++i) {
+    const Iterator& iterator = iterators[static_cast<std::size_t>(i)];
+    add(values, iterator.name, value_at(one, iterator, static_cast<unsigned>(i)));
+  }
   std::string text = solved;
   if (!solved.empty() && !(sizes.empty() && values.empty())) text += "; for example ";
   text += sizes;

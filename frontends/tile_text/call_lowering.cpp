@@ -1,5 +1,6 @@
 /// The calls among value expressions: casts, math functions, min and max of values, inline reductions.
 #include "frontends/tile_text/advice.h"
+#include "frontends/tile_text/loops.h"
 #include "frontends/tile_text/printer.h"
 #include "frontends/tile_text/pure_functions.h"
 #include "frontends/tile_text/reduction_lowering.h"
@@ -188,9 +189,14 @@ ExprPtr ValueLowering::lower_extreme_search(const ExpressionPtr& expression, con
   const ExpressionPtr index = syntax::make_expression(iterator.where, syntax::Name{iterator.name});
   syntax::Generator pairs = *generator;
   pairs.element = syntax::make_expression(generator->element->where, syntax::Tuple{{generator->element, index}});
-  const auto monoid = std::make_shared<const Monoid>(extreme_search(element, name == "argmax"));
+  const bool descending = descends(generator->clauses.front().iterable);
+  const auto monoid = std::make_shared<const Monoid>(extreme_search(element, name == "argmax", descending));
   const ExprPtr found_pair = lower_reduction(expression, pairs, {Combine::monoid, monoid}, monoid->type);
-  return found_pair ? convert(make_expr(ElementType::i64, Component{found_pair, 1}), type) : nullptr;
+  if (!found_pair) return nullptr;
+  const ExprPtr position = make_expr(ElementType::i64, Component{found_pair, 1});
+  const ExprPtr none = make_expr(ElementType::i64, no_position(descending));
+  const ExprPtr nowhere = make_expr(ElementType::boolean, Binary{BinaryOp::eq, position, none});
+  return convert(make_expr(ElementType::i64, Select{nowhere, make_expr(ElementType::i64, Literal{-1, -1}), position}), type);
 }
 
 ExprPtr ValueLowering::lower_pure_call(const ExpressionPtr& expression, const syntax::Call& call, const PureFunction& function) {

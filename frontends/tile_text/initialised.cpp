@@ -1,6 +1,7 @@
 #include "frontends/tile_text/initialised.h"
 
 #include <map>
+#include <numeric>
 
 #include "frontends/tile_text/bounds.h"
 
@@ -67,7 +68,7 @@ class InitialisedCheck {
   /// { reader[x] -> T[e] : writer writes e in an instance that agrees with x on the loops that both are in }
   isl::map same_outer_writes(const LoweredStatement& reader, const LoweredStatement& writer) const {
     std::size_t shared = 0;
-    while (shared < reader.loops.size() && shared < writer.loops.size() && reader.loops[shared] == writer.loops[shared])
+    while (shared < reader.iterators.size() && shared < writer.iterators.size() && reader.iterators[shared].loop == writer.iterators[shared].loop)
       ++shared;
     isl_space* space =
         isl_space_map_from_domain_and_range(reader.ir.domain.space().release(), writer.ir.domain.space().release());
@@ -98,12 +99,9 @@ class InitialisedCheck {
     const isl::union_map missing = no_source.intersect(isl::union_map(sink.relation));
     if (missing.is_empty()) return;
     const isl::map pairs = poly::sorted_maps(missing).front();
-    std::vector<Iterator> iterators(sink.statement->ir.iterators.size());
-    std::vector<std::size_t> all;
-    for (std::size_t i = 0; i < iterators.size(); ++i) {
-      iterators[i].name = sink.statement->ir.iterators[i];
-      all.push_back(i);
-    }
+    const std::vector<Iterator>& iterators = sink.statement->iterators;
+    std::vector<std::size_t> all(iterators.size());
+    std::iota(all.begin(), all.end(), 0);
     const std::string name = sink.symbol->source_name;
     const bool element = sink.symbol->rank() > 0;
     scope_.diagnostics().add(ErrorCode::uninitialised_read, {sink.where.line, sink.where.column},

@@ -11,12 +11,13 @@ namespace {
 /// A loop's bounds as written; null `lower` means 0.
 struct Bounds {
   ExpressionPtr lower, upper;
+  long step = 1;
 };
 
 std::vector<Bounds> reject_iterable(Scope& scope, const ExpressionPtr& iterable) {
   const auto* call = syntax::as<syntax::Call>(iterable);
   const auto* callee = call ? syntax::as<syntax::Name>(call->callee) : nullptr;
-  const std::string hint = "write `range(N)`, `range(a, b)` or `grid(M, N)`";
+  const std::string hint = "write `range(N)`, `range(a, b)`, `range(a, b, step)` or `grid(M, N)`";
   if (callee != nullptr) {
     const std::string nearest = nearest_name(callee->name, {"range", "grid"});
     scope.diagnostics().add(ErrorCode::unknown_name, iterable->where, "`" + callee->name + "` is no range to loop over",
@@ -25,6 +26,20 @@ std::vector<Bounds> reject_iterable(Scope& scope, const ExpressionPtr& iterable)
     scope.diagnostics().add(ErrorCode::type_mismatch, iterable->where, "a loop runs over a `range` or a `grid`", hint);
   }
   return {};
+}
+
+/// The step of `range(a, b, step)`; nullopt: reported.
+std::optional<long> read_step(Scope& scope, const ExpressionPtr& step) {
+  const std::optional<long> value = fold_constant(step);
+  if (!value)
+    scope.diagnostics().add(ErrorCode::not_affine, step->where, "the step `" + print(step) + "` is no whole number that is known at compile time (up to 10^12)",
+                            "write a number, or the name of a `const` parameter");
+  else if (*value == 0)
+    scope.diagnostics().add(ErrorCode::type_mismatch, step->where, "a range cannot have the step 0",
+                            "write `range(a, b)` for steps of 1, `range(a, b, -1)` to count down");
+  else
+    return value;
+  return std::nullopt;
 }
 
 std::vector<Bounds> read_bounds(Scope& scope, const std::vector<syntax::Target>& targets, const ExpressionPtr& iterable) {
@@ -38,15 +53,10 @@ std::vector<Bounds> read_bounds(Scope& scope, const std::vector<syntax::Target>&
     return {};
   }
   const std::vector<ExpressionPtr>& arguments = call->arguments;
-  if (callee->name == "range" && arguments.size() == 3) {
-    diagnostics.add(ErrorCode::unsupported, arguments[2]->where, "ranges with a step are not supported yet",
-                    "loop over range(n) and use `step * i` in subscripts");
-    return {};
-  }
   if (callee->name == "range" && (arguments.empty() || arguments.size() > 3)) {
     diagnostics.add(ErrorCode::type_mismatch, iterable->where,
-                    "`range` takes one or two bounds, not " + std::to_string(arguments.size()),
-                    "write `range(N)` or `range(a, b)`");
+                    "`range` takes one or two bounds and a step, not " + std::to_string(arguments.size()) + " values",
+                    "write `range(N)`, `range(a, b)` or `range(a, b, step)`");
     return {};
   }
   const std::size_t values = callee->name == "range" ? 1 : arguments.size();
@@ -56,6 +66,10 @@ std::vector<Bounds> read_bounds(Scope& scope, const std::vector<syntax::Target>&
                         (values == 1 ? "one range" : std::to_string(values) + " ranges") + " of `" + print(iterable) + "`",
                     callee->name == "range" ? "use grid(M, N) for several iterators" : "give `grid` one extent per iterator");
     return {};
+  }
+  if (callee->name == "range" && arguments.size() == 3) {
+    const std::optional<long> step = read_step(scope, arguments[2]);
+    return step ? std::vector<Bounds>{{arguments[0], arguments[1], *step}} : std::vector<Bounds>();
   }
   if (callee->name == "range")
     return {arguments.size() == 1 ? Bounds{nullptr, arguments[0]} : Bounds{arguments[0], arguments[1]}};
@@ -115,6 +129,27 @@ bool claim_targets(Scope& scope, const std::vector<syntax::Target>& targets) {
 
 }  // namespace
 
+namespace {
+
+/// Narrows `inner` to the iterations of dimension `position`. A step other than 1 is divided out: the dimension counts iterations.
+void bound_iterator(AffineReader& reader, Nest& inner, std::size_t position, const isl::pw_aff& lower, const isl::pw_aff& upper, const Bounds& bounds) {
+  Iterator& iterator = inner.iterators[position];
+  const isl::pw_aff at = coordinate(inner.domain.space(), position);
+  isl::set range;
+  if (bounds.step == 1) {
+    iterator.upper = upper;
+    range = at.ge_set(lower).intersect(at.lt_set(upper));
+  } else {
+    iterator.value = lower.add(at.scale(isl::val(at.ctx(), bounds.step)));
+    if (!reader.check_numbers(*iterator.value, bounds.lower->where)) inner.known = false;
+    range = at.ge_set(at.sub(at)).intersect(bounds.step > 0 ? iterator.value->lt_set(upper) : iterator.value->gt_set(upper));
+  }
+  inner.domain = inner.domain.intersect(range);
+  inner.ranges = inner.ranges.intersect(range);
+}
+
+}  // namespace
+
 Nest enter_loop(Scope& scope, const Nest& outer, const std::vector<syntax::Target>& targets, const ExpressionPtr& iterable) {
   Nest inner = outer;
   const std::vector<Bounds> bounds = read_bounds(scope, targets, iterable);
@@ -132,18 +167,15 @@ Nest enter_loop(Scope& scope, const Nest& outer, const std::vector<syntax::Targe
     AffineReader reader(scope, outer.iterators, space, AffineRole::loop_bound);
     const std::optional<isl::pw_aff> lower = bounds[i].lower ? reader.value(bounds[i].lower) : reader.constant(0);
     const std::optional<isl::pw_aff> upper = reader.value(bounds[i].upper);
-    if (!lower || !upper) {
-      inner.known = false;
-      continue;
-    }
-    if (!inner.known) continue;
-    const isl::pw_aff value = coordinate(space, first + i);
-    const isl::set range = value.ge_set(*lower).intersect(value.lt_set(*upper));
-    inner.domain = inner.domain.intersect(range);
-    inner.ranges = inner.ranges.intersect(range);
-    inner.iterators[first + i].upper = *upper;
+    if (!lower || !upper) inner.known = false;
+    if (inner.known) bound_iterator(reader, inner, first + i, *lower, *upper, bounds[i]);
   }
   return inner;
+}
+
+bool descends(const ExpressionPtr& iterable) {
+  const auto* call = syntax::as<syntax::Call>(iterable);
+  return call != nullptr && call->arguments.size() == 3 && fold_constant(call->arguments[2]).value_or(1) < 0;
 }
 
 Nest restrict(Scope& scope, const Nest& nest, const ExpressionPtr& condition) {

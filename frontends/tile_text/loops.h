@@ -12,6 +12,9 @@ constexpr std::size_t most_loops = 16;
 Nest enter_loop(Scope& scope, const Nest& outer, const std::vector<syntax::Target>& targets,
                 const syntax::ExpressionPtr& iterable);
 
+/// Whether the iterable counts down.
+bool descends(const syntax::ExpressionPtr& iterable);
+
 /// `nest` where an affine condition holds. Errors make the result unknown.
 Nest restrict(Scope& scope, const Nest& nest, const syntax::ExpressionPtr& condition);
 

@@ -95,21 +95,23 @@ bool emit_reduction(Lowering& lowering, const Nest& nest, const ReductionTarget&
   return body != nullptr;
 }
 
-Monoid extreme_search(ElementType element, bool greatest) {
+Literal no_position(bool descending) { return descending ? least_value(ElementType::i64) : largest_value(ElementType::i64); }
+
+Monoid extreme_search(ElementType element, bool greatest, bool descending) {
   const ElementType boolean = ElementType::boolean, index = ElementType::i64;
   const auto binary = [&](BinaryOp op, const ExprPtr& a, const ExprPtr& b) { return make_expr(boolean, Binary{op, a, b}); };
   const auto both = [&](const ExprPtr& a, const ExprPtr& b) { return binary(BinaryOp::logical_and, a, b); };
   const auto either = [&](const ExprPtr& a, const ExprPtr& b) { return binary(BinaryOp::logical_or, a, b); };
   const auto negate = [&](const ExprPtr& a) { return make_expr(boolean, Unary{UnaryOp::logical_not, a}); };
   Monoid monoid;
-  monoid.name = std::string(greatest ? "tileopt_argmax_" : "tileopt_argmin_") + type_name(element);
+  monoid.name = std::string(greatest ? "tileopt_argmax_" : "tileopt_argmin_") + (descending ? "descending_" : "") + type_name(element);
   monoid.type = tuple_type({element, index});
   monoid.commutative = monoid.exact = true;
-  const ExprPtr none = make_expr(index, Literal{0, -1});
-  monoid.identity = make_expr(monoid.type, MakeTuple{{make_expr(element, greatest ? least_value(element) : largest_value(element)), none}});
+  monoid.identity = make_expr(monoid.type, MakeTuple{{make_expr(element, greatest ? least_value(element) : largest_value(element)),
+                                                      make_expr(index, no_position(descending))}});
   const ExprPtr left = make_expr(monoid.type, Read{0}), right = make_expr(monoid.type, Read{1});
   const ExprPtr a = make_expr(element, Component{left, 0}), b = make_expr(element, Component{right, 0});
-  const ExprPtr i = make_expr(index, Component{left, 1}), j = make_expr(index, Component{right, 1}), zero = make_expr(index, Literal{0, 0});
+  const ExprPtr i = make_expr(index, Component{left, 1}), j = make_expr(index, Component{right, 1});
   ExprPtr wins = binary(greatest ? BinaryOp::gt : BinaryOp::lt, b, a);
   ExprPtr ties = binary(BinaryOp::eq, a, b);
   if (is_float(element)) {
@@ -117,9 +119,8 @@ Monoid extreme_search(ElementType element, bool greatest) {
     wins = both(negate(a_is_nan), either(b_is_nan, wins));
     ties = either(both(a_is_nan, b_is_nan), ties);
   }
-  const ExprPtr better = either(wins, both(ties, binary(BinaryOp::lt, j, i)));
-  const ExprPtr take_right = both(binary(BinaryOp::ge, j, zero), either(binary(BinaryOp::lt, i, zero), better));
-  monoid.combine = make_expr(monoid.type, Select{take_right, right, left});
+  const ExprPtr earlier = binary(descending ? BinaryOp::gt : BinaryOp::lt, j, i);
+  monoid.combine = make_expr(monoid.type, Select{either(wins, both(ties, earlier)), right, left});
   return monoid;
 }
 

@@ -17,9 +17,11 @@ struct ReductionTarget {
 bool emit_reduction(Lowering& lowering, const Nest& nest, const ReductionTarget& target, const syntax::Generator& generator,
                     const Reduction& reduction, std::vector<Tree::Branch>& out);
 
-/// The monoid of (value, index) pairs that keeps the greatest (or least) value and, of equal ones, the least index; a NaN wins
-/// over numbers. Its identity has index -1.
-Monoid extreme_search(ElementType element, bool greatest);
+/// The monoid of (value, index) pairs that keeps the greatest (or least) value and, of equal ones, the index that comes first:
+/// the least, or the greatest where the loop is `descending`; a NaN wins over numbers. Its identity comes after every index.
+Monoid extreme_search(ElementType element, bool greatest, bool descending);
+/// The index of that identity: nothing was found.
+Literal no_position(bool descending);
 
 /// Gives a local one leading dimension per iterator around its declaration.
 void expand_over(const Scope& scope, const Nest& nest, TensorSymbol& symbol);

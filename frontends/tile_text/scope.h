@@ -39,7 +39,9 @@ struct Iterator {
   std::string source_name;
   std::string name;                  ///< unique among the iterators around a statement
   int loop = 0;                      ///< identity of the loop, shared by all statements inside it
-  std::optional<isl::pw_aff> upper;  ///< { [outer iterators, this] -> [(exclusive bound)] }
+  std::optional<isl::pw_aff> upper;  ///< { [outer iterators, this] -> [(exclusive bound)] }; unknown for stepped ranges
+  std::optional<isl::pw_aff> value;  ///< { [outer iterators, this] -> [(value)] } of a stepped range, whose dimension counts
+                                     ///< iterations from 0: strides and descents leave no trace in domains and orders
   syntax::Position where;
   syntax::ExpressionPtr symbol;      ///< an index that only a run knows (symbols.h): the expression it stands for; no source name
 };

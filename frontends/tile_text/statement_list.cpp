@@ -12,10 +12,8 @@ LoweredStatement start_statement(const Nest& nest, const std::string& name, Sour
   LoweredStatement statement;
   statement.ir.name = name;
   statement.ir.where = std::move(where);
-  for (const Iterator& iterator : nest.iterators) {
-    statement.ir.iterators.push_back(iterator.name);
-    statement.loops.push_back(iterator.loop);
-  }
+  for (const Iterator& iterator : nest.iterators) statement.ir.iterators.push_back(iterator.name);
+  statement.iterators = nest.iterators;
   statement.ir.domain = isl::manage(isl_set_set_tuple_name(nest.domain.copy(), name.c_str()));
   return statement;
 }

@@ -12,7 +12,7 @@ namespace tileopt::tile_text {
 
 struct LoweredStatement {
   Statement ir;                       ///< `body` is null where an error was reported
-  std::vector<int> loops;             ///< Iterator::loop of its iterators
+  std::vector<Iterator> iterators;    ///< of its nest
   bool own_read_initialised = false;  ///< a reduction whose init statement precedes it
 };
 
@@ -32,7 +32,7 @@ class StatementList {
   std::set<std::string> unknown_;
 };
 
-/// The fields that every statement takes from its nest: name, iterators, domain, loops.
+/// The fields that every statement takes from its nest: name, iterators, domain.
 LoweredStatement start_statement(const Nest& nest, const std::string& name, SourceLocation where);
 
 /// One branch that runs the pieces in turn.

@@ -378,13 +378,12 @@ bool ValueLowering::check_right_literal(const syntax::Binary& binary, const Expr
   if (literal == nullptr || !is_integer(right->type)) return true;
   const bool divides = binary.op == BinaryOp::floor_div || binary.op == BinaryOp::modulo;
   const bool shifts = binary.op == BinaryOp::shift_left || binary.op == BinaryOp::shift_right;
-  const int bits = 8 * size_bytes(right->type);
+  const bool negative = is_signed(right->type) && literal->integer < 0;
   if (divides && literal->integer == 0)
     reject(ErrorCode::type_mismatch, binary.right->where, "division by zero", "divide by another number");
-  else if (shifts && (literal->integer < 0 || literal->integer >= bits))
-    reject(ErrorCode::type_mismatch, binary.right->where,
-           "a shift of " + type_name(right->type) + " by " + std::to_string(literal->integer),
-           "shift by 0 to " + std::to_string(bits - 1));
+  else if (shifts && negative)
+    reject(ErrorCode::type_mismatch, binary.right->where, "a shift by the negative number " + std::to_string(literal->integer),
+           std::string("shift the other way, with `") + (binary.op == BinaryOp::shift_left ? ">>`" : "<<`"));
   else
     return true;
   return false;

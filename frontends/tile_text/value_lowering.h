@@ -85,7 +85,7 @@ class ValueLowering {
 
   /// The type to read an operand in, so that one error does not cause others.
   ElementType operand_type(Kind operand, bool sibling_invalid, ElementType type) const;
-  /// Refuses division by a literal zero and shifts by a literal outside the type's width.
+  /// Refuses division by a literal zero and shifts by a negative literal.
   bool check_right_literal(const syntax::Binary& binary, const ExprPtr& right);
   bool check_operator(BinaryOp op, syntax::Position where, ElementType type);
   void report_mixed(const syntax::ExpressionPtr& left, const syntax::ExpressionPtr& right, const std::string& op,

@@ -76,6 +76,7 @@ std::map<std::string, std::int64_t> parse_sizes(const std::string& text, const s
     if (!sizes.emplace(name, parse_size(name, item.substr(equals + 1), origin)).second)
       reject(ErrorCode::invalid_size, origin + ": size `" + name + "` is given twice", "give every size once");
   }
+  if (sizes.empty()) reject(ErrorCode::invalid_size, origin + ": no size is given", "write sizes as M=1024,N=512");
   return sizes;
 }
 

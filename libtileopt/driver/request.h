@@ -51,7 +51,7 @@ const Backend& find_backend(const std::string& name);
 Pins find_schedule(const TileFile& file, const std::string& program, const std::string& name, const std::string& machine);
 
 /// "M=1024,N=512" (also ";" or blanks between). `origin` names the option in messages.
-/// @throws Errors(invalid_size): no `=`, not a whole number, negative, named twice.
+/// @throws Errors(invalid_size): nothing given, no `=`, not a whole number, negative, named twice.
 std::map<std::string, std::int64_t> parse_sizes(const std::string& text, const std::string& origin);
 
 /// The obligation to report first of an unproved certificate: a refuted one before one that was not attempted; null where all are

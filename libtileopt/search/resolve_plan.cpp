@@ -158,7 +158,7 @@ std::optional<KernelPlan> KernelPlanner::attempt(const Strategy& strategy) {
     if (auto unmet = apply_pins(request_, plan, reasons)) {
       if (!pin_refusal_) {
         pin_refusal_ = *unmet;
-        note(strategy.name + " refused: " + unmet->reason);
+        note("tried and refused: " + strategy.name + ": " + unmet->reason);
       }
       continue;
     }
@@ -168,7 +168,7 @@ std::optional<KernelPlan> KernelPlanner::attempt(const Strategy& strategy) {
       return plan;
     }
     const std::string label = strategy.options.front()[std::min(level, strategy.options.front().size() - 1)].label;
-    note(strategy.name + " (" + label + ") refused: " + problem->reason);
+    note("tried and refused: " + strategy.name + " (" + label + "): " + problem->reason);
     if (!refusal_) refusal_ = blame_pin(request_.program(), request_.pins, plan, *problem);
   }
   return std::nullopt;

@@ -157,6 +157,12 @@ def cholesky(N):
     return dict(A=A.copy()), dict(A=expected), 1e-12
 
 
+@kernel(N=[0, 1, 2, 40], R=[0, 1, 9])
+def cholesky_solve(N, R):
+    L, B = numpy.tril(floats(N, N, kind=F64)) + N * numpy.eye(N), floats(N, R, kind=F64)
+    return dict(L=L, X=B.copy()), dict(X=numpy.linalg.solve(L @ L.T, B)), 1e-12
+
+
 @kernel(N=[0, 1, 2, 33])
 def floyd_warshall(N):
     D = random.uniform(0, 100, (N, N)).astype(F32)
