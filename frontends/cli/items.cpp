@@ -35,12 +35,36 @@ struct Source {
   std::optional<Resumed> resumed;
 };
 
-Source load_source(const std::string& path) {
+/// One --size: "M=64,N=32", or "gemm:M=64,N=32" for one program among several.
+struct SizeOption {
+  std::string program;  // "" = every program that has these sizes
+  std::map<std::string, std::int64_t> sizes;
+};
+
+std::vector<SizeOption> read_sizes(const Options& options) {
+  std::vector<SizeOption> all;
+  for (const std::string& text : options.sizes) {
+    const std::size_t colon = text.find(':');
+    if (colon == std::string::npos) all.push_back({"", parse_sizes(text, "--size")});
+    else all.push_back({text.substr(0, colon), parse_sizes(text.substr(colon + 1), "--size")});
+  }
+  return all;
+}
+
+/// All sizes that are given: a `const` parameter takes its own.
+ConstantValues constants_of(const std::vector<SizeOption>& options) {
+  ConstantValues values;
+  for (const SizeOption& option : options)
+    for (const auto& [name, value] : option.sizes) values[option.program][name] = value;
+  return values;
+}
+
+Source load_source(const std::string& path, const ConstantValues& constants) {
   Source source;
   source.path = path;
   try {
     source.text = read_file(path);
-    source.parsed = parse_tile_file(source.context->get(), source.text, path);
+    source.parsed = parse_tile_file(source.context->get(), source.text, path, constants);
   } catch (const Errors& errors) {
     source.errors = errors;
   }
@@ -64,24 +88,9 @@ std::vector<Source> load_sources(const Options& options) {
     return sources;
   }
   if (options.inputs.empty()) reject_option("no input", "give tile files or folders, e.g. tileopt-schedule compile gemm.tile");
-  for (const std::string& path : collect_inputs(options.inputs)) sources.push_back(load_source(path));
+  const ConstantValues constants = constants_of(read_sizes(options));
+  for (const std::string& path : collect_inputs(options.inputs)) sources.push_back(load_source(path, constants));
   return sources;
-}
-
-/// One --size: "M=64,N=32", or "gemm:M=64,N=32" for one program among several.
-struct SizeOption {
-  std::string program;  // "" = every program that has these sizes
-  std::map<std::string, std::int64_t> sizes;
-};
-
-std::vector<SizeOption> read_sizes(const Options& options) {
-  std::vector<SizeOption> all;
-  for (const std::string& text : options.sizes) {
-    const std::size_t colon = text.find(':');
-    if (colon == std::string::npos) all.push_back({"", parse_sizes(text, "--size")});
-    else all.push_back({text.substr(0, colon), parse_sizes(text.substr(colon + 1), "--size")});
-  }
-  return all;
 }
 
 /// The sizes of one program.
@@ -222,8 +231,10 @@ void check_size_options(const std::vector<Source>& sources, const std::vector<Si
     if (source.errors) return;
     for (const std::shared_ptr<const Program>& program : programs_of(source, Options())) {
       programs.push_back(program->name());
-      for (const std::string& of : {program->name(), std::string()})
-        sizes[of].insert(sizes[of].end(), program->parameters().begin(), program->parameters().end());
+      std::vector<std::string> known = program->parameters();
+      if (const auto constants = source.parsed.constants.find(program->name()); constants != source.parsed.constants.end())
+        for (const auto& [name, value] : constants->second) known.push_back(name);
+      for (const std::string& of : {program->name(), std::string()}) sizes[of].insert(sizes[of].end(), known.begin(), known.end());
     }
   }
   const auto reject = [](const std::string& message, const std::string& name, const std::vector<std::string>& known, const std::string& what) {

@@ -36,6 +36,8 @@ std::vector<std::size_t> iterators_of(const isl::pw_aff& value, std::size_t coun
   return involved;
 }
 
+bool is_number(const isl::pw_aff& value) { return isl_pw_aff_is_cst(value.get()) == isl_bool_true; }
+
 /// `-1`, which Python counts from the end.
 bool is_negative_number(const ExpressionPtr& index) {
   const auto* unary = syntax::as<syntax::Unary>(index);
@@ -123,6 +125,8 @@ class BoundsReport {
     const std::vector<std::size_t> involved = iterators_of(values_[dimension], nest_.iterators.size());
     if (involved.empty()) {
       const std::string index = print(indices_[dimension]);
+      if (is_number(values_[dimension]) && is_number(extent(dimension)))
+        return below ? "subscripts count from 0" : "the last element is `" + symbol_.extent_text[dimension] + " - 1`";
       return "say which sizes are allowed: `assume(" + index + (below ? " >= 0" : " < " + symbol_.extent_text[dimension]) +
              ")`";
     }

@@ -206,8 +206,13 @@ class Formatter {
     if (is_opening(next) && ends_value(before)) return false;
     if (is_mark(next, ":")) return is_mark(before, ",");
     if (is_mark(before, ":")) return brackets_.empty() || !brackets_.back().subscript;
-    if (is_mark(next, "=") || is_mark(before, "=")) return brackets_.empty();
+    if (is_mark(next, "=")) return brackets_.empty() || sets_default(at_);
+    if (is_mark(before, "=")) return brackets_.empty() || sets_default(at_ - 1);
     return true;
+  }
+  /// The `=` of `G: const = 64`, which has spaces though it stands in brackets.
+  bool sets_default(std::size_t equals) const {
+    return equals > 0 && tokens_[equals - 1].kind == TokenKind::name && tokens_[equals - 1].text == "const";
   }
 
   std::vector<LayoutToken> tokens_;

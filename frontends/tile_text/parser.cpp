@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "frontends/tile_text/advice.h"
+#include "frontends/tile_text/constants.h"
 #include "frontends/tile_text/expression_parser.h"
 #include "support/text.h"
 
@@ -142,9 +143,11 @@ class Parser {
         cursor_.fail("`" + word + "` is followed by its type in brackets, found " + cursor_.describe(), "write `" + name + ": " + word + "[" + cursor_.peek().text + "[...]]`");
       }
       ExpressionPtr type = expressions_.parse();
-      if (cursor_.is_punctuation("="))
-        cursor_.fail("parameters cannot have default values", "pass the value at the call", ErrorCode::unsupported);
-      function.parameters.push_back({std::move(name), std::move(type), where});
+      syntax::Parameter parameter{std::move(name), std::move(type), where};
+      if (cursor_.is_punctuation("=") && !is_constant(parameter))
+        cursor_.fail("only `const` parameters have default values", "pass the value at the call", ErrorCode::unsupported);
+      if (cursor_.accept_punctuation("=")) parameter.value = expressions_.parse();
+      function.parameters.push_back(std::move(parameter));
       if (!cursor_.accept_punctuation(",")) break;
     }
     cursor_.expect_punctuation(")", "to close the parameters");

@@ -85,7 +85,7 @@ std::string real_text(double value) {
 struct ExpressionPrinter {
   Level& level;
 
-  std::string operator()(const syntax::IntegerLiteral& n) { return std::to_string(n.value); }
+  std::string operator()(const syntax::IntegerLiteral& n) { return n.name.empty() ? std::to_string(n.value) : n.name; }
   std::string operator()(const syntax::RealLiteral& n) { return real_text(n.value); }
   std::string operator()(const syntax::BoolLiteral& n) { return n.value ? "True" : "False"; }
   std::string operator()(const syntax::NoneLiteral&) { return "None"; }
@@ -210,8 +210,10 @@ std::string print(const syntax::Function& function) {
   std::string text;
   for (const syntax::Decorator& decorator : function.decorators) text += "@" + print(decorator.expression) + "\n";
   text += "def " + function.name + "(";
-  for (std::size_t i = 0; i < function.parameters.size(); ++i)
-    text += (i ? ", " : "") + function.parameters[i].name + ": " + print(function.parameters[i].type);
+  for (std::size_t i = 0; i < function.parameters.size(); ++i) {
+    const syntax::Parameter& parameter = function.parameters[i];
+    text += (i ? ", " : "") + parameter.name + ": " + print(parameter.type) + (parameter.value ? " = " + print(parameter.value) : "");
+  }
   return text + ")" + (function.returns ? " -> " + print(function.returns) : "") + ":\n" + block_text(function.body, "    ");
 }
 

@@ -75,6 +75,8 @@ class Scope {
   bool is_size(const std::string& name) const;
   /// Sizes are all added before the first space is made.
   void add_size(const std::string& name, syntax::Position where);
+  /// A `const` parameter: its name is taken, its uses are literals.
+  void add_constant(const std::string& name, syntax::Position where) { claim(name, Meaning::size, where); }
 
   isl::space params_space() const;                     ///< [params] -> { : }
   isl::space set_space(std::size_t dimensions) const;  ///< [params] -> { [..] }

@@ -2,6 +2,7 @@
 
 #include "frontends/tile_text/advice.h"
 #include "frontends/tile_text/affine.h"
+#include "frontends/tile_text/constants.h"
 #include "frontends/tile_text/kinds.h"
 #include "frontends/tile_text/printer.h"
 #include "frontends/tile_text/value_facts.h"
@@ -53,6 +54,7 @@ void collect_sizes(Scope& scope, const syntax::Function& function) {
   for (const syntax::Parameter& parameter : function.parameters) {
     const WrittenParameter written = read_role(parameter.type);
     if (is_size_type(written.type)) scope.add_size(parameter.name, parameter.where);
+    if (is_constant(parameter)) scope.add_constant(parameter.name, parameter.where);
     const auto* subscript = syntax::as<syntax::Subscript>(written.type);
     if (subscript == nullptr || !parse_type(name_of(subscript->base))) continue;
     for (const ExpressionPtr& extent : subscript->indices) collect_sizes(scope, function, extent);
@@ -137,6 +139,7 @@ void read_assumes(Scope& scope, const syntax::Function& function, isl::set& cont
 }
 
 void declare_parameter(Scope& scope, const syntax::Parameter& parameter, isl::set& context) {
+  if (is_constant(parameter)) return;
   const WrittenParameter written = read_role(parameter.type);
   if (is_size_type(written.type)) {
     if (written.role != TensorRole::in)
@@ -212,6 +215,9 @@ std::optional<WrittenType> read_type(Scope& scope, const ExpressionPtr& expressi
                     "write `" + name + "[f32[M, N]]`");
   else if (is_planned_type(name) || is_planned(name))
     diagnostics.add(ErrorCode::unsupported, head->where, "the type `" + name + "` is not supported yet", hint);
+  else if (name == "const")
+    diagnostics.add(ErrorCode::type_mismatch, head->where, "`const` is for parameters of programs, and stands alone",
+                    "write `def program(..., GROUP: const = 64)`");
   else if (name == "size")
     diagnostics.add(ErrorCode::type_mismatch, head->where, "only parameters can be sizes", "make it a parameter: `name: size`");
   else if (name.empty())
@@ -251,7 +257,7 @@ void read_signature(Scope& scope, const syntax::Function& function) {
   for (std::size_t i = 0; i < function.parameters.size(); ++i) {
     const syntax::Parameter& parameter = function.parameters[i];
     for (std::size_t j = 0; j < i; ++j) {
-      if (function.parameters[j].name != parameter.name || !is_size_type(parameter.type)) continue;
+      if (function.parameters[j].name != parameter.name || !(is_size_type(parameter.type) || is_constant(parameter))) continue;
       scope.diagnostics().add(ErrorCode::duplicate_name, parameter.where, "two parameters are called `" + parameter.name + "`",
                               "choose another name for one of them");
     }

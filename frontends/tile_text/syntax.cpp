@@ -159,7 +159,7 @@ bool equal(const Module& a, const Module& b) {
                        [](const Decorator& p, const Decorator& q) { return equal(p.expression, q.expression); });
         const bool parameters =
             std::equal(x.parameters.begin(), x.parameters.end(), y.parameters.begin(), y.parameters.end(),
-                       [](const Parameter& p, const Parameter& q) { return p.name == q.name && equal(p.type, q.type); });
+                       [](const Parameter& p, const Parameter& q) { return p.name == q.name && equal(p.type, q.type) && equal(p.value, q.value); });
         return decorators && parameters && x.name == y.name && equal(x.returns, y.returns) && equal(x.body, y.body);
       });
 }

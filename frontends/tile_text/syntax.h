@@ -35,6 +35,7 @@ using ExpressionPtr = std::shared_ptr<const Expression>;
 
 struct IntegerLiteral {
   std::uint64_t value;
+  std::string name = {};  ///< of the `const` parameter that it stands for; it is printed so
 };
 struct RealLiteral {
   double value;
@@ -175,6 +176,7 @@ struct Parameter {
   std::string name;
   ExpressionPtr type;
   Position where;
+  ExpressionPtr value = nullptr;  ///< default of a `const` parameter; null where absent
 };
 struct Decorator {
   ExpressionPtr expression;

@@ -2,7 +2,9 @@
 
 #include <map>
 
+#include "frontends/tile_text/affine.h"
 #include "frontends/tile_text/checker.h"
+#include "frontends/tile_text/constants.h"
 #include "frontends/tile_text/parser.h"
 #include "frontends/tile_text/printer.h"
 #include "frontends/tile_text/schedule.h"
@@ -43,7 +45,7 @@ void check_scheduled_program(const syntax::Module& module, const syntax::Functio
 
 }  // namespace
 
-TileFile parse_tile_file(isl::ctx ctx, const std::string& text, const std::string& file) {
+TileFile parse_tile_file(isl::ctx ctx, const std::string& text, const std::string& file, const ConstantValues& constants) {
   Diagnostics diagnostics(file);
   const syntax::Module module = tile_text::parse_module(text, diagnostics);
   if (module.functions.empty() && diagnostics.count() == 0)
@@ -58,8 +60,10 @@ TileFile parse_tile_file(isl::ctx ctx, const std::string& text, const std::strin
       check_scheduled_program(module, function, result.schedules.back(), diagnostics);
     } else if (tile_text::is_pure(function)) {
       continue;
-    } else if (auto program = tile_text::check_function(ctx, function, pure, diagnostics)) {
-      result.programs.push_back(std::move(*program));
+    } else if (const auto bound = tile_text::bind_constants(function, constants, diagnostics)) {
+      if (auto program = tile_text::check_function(ctx, *bound, pure, diagnostics)) result.programs.push_back(std::move(*program));
+      for (const syntax::Parameter& parameter : bound->parameters)
+        if (tile_text::is_constant(parameter)) result.constants[function.name][parameter.name] = *tile_text::fold_constant(parameter.value);
     }
   }
   diagnostics.throw_if_any();

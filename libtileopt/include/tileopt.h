@@ -70,6 +70,10 @@ TILEOPT_API void tileopt_session_free(tileopt_session *session);
  */
 TILEOPT_API tileopt_error *tileopt_program_parse(tileopt_session *session, const char *text, size_t length,
                                                  const char *file_name, tileopt_program **out_program);
+/** The same for programs with `const` parameters: `sizes` holds their values, "GROUP=64,HEADS=8"; a value given here counts before
+ *  the parameter's default. NULL: none. Other names in `sizes` are an error. */
+TILEOPT_API tileopt_error *tileopt_program_parse_sized(tileopt_session *session, const char *text, size_t length,
+                                                       const char *file_name, const char *sizes, tileopt_program **out_program);
 TILEOPT_API const char *tileopt_program_peek_name(const tileopt_program *program);
 /** The text in canonical form. */
 TILEOPT_API const char *tileopt_program_peek_text(const tileopt_program *program);

@@ -43,6 +43,31 @@ static void check_versions(void) {
 #endif
 }
 
+static const char blocked[] =
+    "def blocked(A: f32[N * G], B: out[f32[N]], G: const):\n"
+    "    for n in range(N):\n"
+    "        B[n] = A[G * n + G - 1]\n";
+
+static void check_constants(tileopt_session *session) {
+  tileopt_program *program = NULL;
+  tileopt_module *module = NULL;
+  tileopt_error *error = tileopt_program_parse(session, blocked, strlen(blocked), "blocked.tile", &program);
+  CHECK(error != NULL && program == NULL);
+  if (error) CHECK(strcmp(tileopt_error_peek_code(error), "invalid-size") == 0);
+  tileopt_error_free(error);
+  error = tileopt_program_parse_sized(session, blocked, strlen(blocked), "blocked.tile", "G=8,N=4", &program);
+  CHECK(error != NULL && program == NULL);
+  tileopt_error_free(error);
+  error = tileopt_program_parse_sized(session, blocked, strlen(blocked), "blocked.tile", "G=8", &program);
+  CHECK(error == NULL && program != NULL);
+  if (program == NULL) return;
+  CHECK(strstr(tileopt_program_peek_text(program), "G: const = 8") != NULL);
+  CHECK(tileopt_module_compile(program, NULL, &module) == NULL && module != NULL);
+  if (module) CHECK(strstr(tileopt_module_peek_header(module), "blocked(int64_t N, const float* A, float* B") != NULL);
+  tileopt_module_free(module);
+  tileopt_program_free(program);
+}
+
 static void check_compile(tileopt_session *session) {
   tileopt_program *program = NULL;
   tileopt_options *options = NULL;
@@ -143,6 +168,7 @@ int main(void) {
   CHECK(tileopt_session_create(&session) == NULL);
   check_versions();
   check_compile(session);
+  check_constants(session);
   check_errors(session);
   check_rendered(session);
   check_unknown_machine(session);

@@ -75,6 +75,22 @@ TEST(Outputs, SizesAndSeedsAreMeantForSomething) {
   EXPECT_EQ(run_tool({"compile", both, "--size", "M=4", "--size", "scale:N=4", "-o", folder / "out"}).exit_code, 0);
 }
 
+TEST(Constants, AreGivenWithTheSizes) {
+  const Folder folder;
+  const std::string file = folder.write("g.tile",
+                                        "def g(A: f32[N * G], B: out[f32[N]], G: const):\n    for n in range(N):\n"
+                                        "        B[n] = sum(A[G * n + i] for i in range(G))\n");
+  expect_refused({"compile", file}, "g.tile:1:38: error: `G` is fixed at compile time, and has no value [invalid-size]", "give it: --size G=64");
+  ASSERT_EQ(run_tool({"compile", file, "--size", "G=3", "--dump-dir", folder / "D", "-o", folder / "g.c"}).exit_code, 0);
+  EXPECT_NE(read_text(folder / "g.h").find("g(int64_t N, const float* A, float* B, void* workspace)"), std::string::npos) << read_text(folder / "g.h");
+  EXPECT_NE(read_text(folder / "D/00-program.tile").find("G: const = 3"), std::string::npos);
+  ASSERT_EQ(run_tool({"compile", "--start-from", folder / "D/g/30-digits.yaml", "-o", folder / "again.c"}).exit_code, 0);
+  EXPECT_EQ(read_text(folder / "again.c"), read_text(folder / "g.c"));
+  expect_refused({"compile", "--start-from", folder / "D/g/30-digits.yaml", "--size", "G=4"}, "program `g` has no size `G`", "sizes: N");
+  expect_refused({"compile", file, "--size", "G=4", "--plan", folder / "D/plan.json"}, "another text of program `g`", "");
+  EXPECT_EQ(run_tool({"check", file, "--size", "g:G=5"}).exit_code, 0);
+}
+
 TEST(Outputs, SeveralPinsAreNumbered) {
   const ToolRun run = run_tool({"compile", kernel_file("gemm"), "--pin", "tile(\"thread\", i=64)", "--pin", "tile(\"serial\", zz=4)"});
   EXPECT_EQ(run.exit_code, 1);
