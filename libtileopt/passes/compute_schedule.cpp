@@ -95,7 +95,9 @@ class ProposalReader {
       for (const std::string& name : kernel_.statements())
         if (contains(names, name)) in_source_order.push_back(name);
       Tree tree = walk(filter.child(0), in_source_order);
-      branches.push_back({in_source_order, std::move(tree)});
+      // A sequence of sequences is one sequence: planning looks for chains of bands that end in statements.
+      if (tree.kind() == Tree::Kind::sequence) branches.insert(branches.end(), tree.branches().begin(), tree.branches().end());
+      else branches.push_back({in_source_order, std::move(tree)});
     }
     return Tree::sequence(std::move(branches));
   }
