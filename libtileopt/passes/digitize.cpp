@@ -5,19 +5,19 @@
 #include <algorithm>
 #include <set>
 
+#include "passes/digit_map.h"
 #include "passes/order_check.h"
 #include "passes/passes.h"
 #include "support/text.h"
 
 namespace tileopt {
 
-namespace {
-/// { S[d0, d1, ...] -> [m0, m1, ...] } with the radix bounds of every digit; variables are numbered, so that any digit name will do.
-isl::map digits_to_members(isl::ctx ctx, const std::string& statement, const std::vector<std::string>& members, const KernelPlan& plan,
-                           std::vector<std::string>& dims) {
+// Variables are numbered, so that any digit name will do.
+isl::map digits_to_members(isl::ctx ctx, const std::string& statement, const std::vector<std::string>& members,
+                           const std::vector<std::pair<std::string, std::vector<Digit>>>& table, std::vector<std::string>& dims) {
   std::vector<std::string> tuple, values, bounds;
   for (const std::string& member : members) {
-    const auto found = std::find_if(plan.digits.begin(), plan.digits.end(), [&](const auto& d) { return d.first == member; });
+    const auto found = std::find_if(table.begin(), table.end(), [&](const auto& d) { return d.first == member; });
     const std::vector<Digit>& digits = found->second;
     long weight = 1;
     std::vector<long> weights(digits.size());
@@ -42,6 +42,7 @@ isl::map digits_to_members(isl::ctx ctx, const std::string& statement, const std
   return isl::manage(map);
 }
 
+namespace {
 /// Where a member has a constant least value, says so of its most significant digit too: isl does not tighten
 /// 1024 jc + 16 jr + jj >= 0 to jc >= 0 by itself, and every later set would carry the mixed constraint.
 isl::map bound_leading_digits(const isl::map& digits_to_members, const isl::set& values, const std::vector<std::string>& members,
@@ -140,7 +141,7 @@ Candidate<DigitSchedule> DigitSchedule::create(Schedule schedule, const Machine&
         return refuse("pin", "digits", "member " + member + " of statement " + name + " has no digits");
     StatementSpace space;
     space.name = name;
-    const isl::map to_members = digits_to_members(ctx, name, members, plan, space.dims);
+    const isl::map to_members = digits_to_members(ctx, name, members, plan.digits, space.dims);
     const isl::set domain = kernel.program().statement(name).domain.intersect_params(kernel.program().context());
     const isl::set values = domain.apply(result.schedule_.member_map(name));
     const isl::map bounded = bound_leading_digits(to_members, values, members, plan);

@@ -4,6 +4,7 @@
 #include <memory>
 #include <numeric>
 
+#include "search/distribute_loops.h"
 #include "search/generic_promotions.h"
 #include "search/loop_choice.h"
 #include "search/original_loops.h"
@@ -280,6 +281,8 @@ PlanPart GenericPlanner::build(const Ambition& ambition, NameTable& names) const
     }
     part.members[statement] = std::move(members);
   }
+  // An order that is pinned is looked for in the nest as it was found.
+  if (request_.pins.orders.empty()) part.tree = distribute_loops(request_.program(), part.members, part.digits, part.tree, part.statements);
   for (const std::string& member : state.order) {
     names.reserve(state.renamed.at(member));
     for (const Digit& digit : state.table.at(member)) names.reserve(digit.name);
