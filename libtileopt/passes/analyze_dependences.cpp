@@ -10,10 +10,14 @@
 /// read, never relaxed.
 /// Where reductions may be reassociated, the accesses of one combine are no sources of each other: these pairs are relaxed.
 /// They are not computed by flow analysis (it would spend most of its time on them) but as all pairs on one element.
+///
+/// Pairs of conditional instances that no data lets both have an effect are taken out at the end (effective_pairs). That loses
+/// nothing: conditional instances hide no other, so no pair is left out on account of one.
 #include <map>
 #include <optional>
 #include <set>
 
+#include "passes/effective_pairs.h"
 #include "passes/passes.h"
 
 namespace tileopt {
@@ -131,10 +135,10 @@ Dependences analyze(const Program& program) {
     output_pairs = output_pairs.unite(poly::compute_flow(updates, t.assigns, other_updates, absent, t.order).may);
   }
   Dependences d;
-  d.flow = untag(flow_pairs);
-  d.anti = untag(anti_pairs);
-  d.output = untag(output_pairs);
-  d.relaxed = relaxed.empty() ? none : relaxed_pairs(program, relaxed);
+  d.flow = effective_pairs(program, untag(flow_pairs));
+  d.anti = effective_pairs(program, untag(anti_pairs));
+  d.output = effective_pairs(program, untag(output_pairs));
+  d.relaxed = relaxed.empty() ? none : effective_pairs(program, relaxed_pairs(program, relaxed));
   d.live_in = isl::manage(isl_union_map_domain_factor_domain(no_source.copy())).coalesce();
   return d;
 }

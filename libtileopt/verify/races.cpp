@@ -4,6 +4,7 @@
 #include "support/text.h"
 #include "verify/obligations.h"
 #include "verify/reference_dependences.h"
+#include "verify/value_facts.h"
 #include "verify/witness.h"
 
 namespace tileopt::proof {
@@ -69,7 +70,9 @@ SourceLocation location(const TouchedElement& first, const TouchedElement& secon
 Outcome check_pair(Checker& checker, std::size_t index, const TouchedElement& first, const TouchedElement& second) {
   const LoopUse& loop = checker.execution.loops[index];
   if (first.access->array != second.access->array || !(first.write || second.write)) return {};
-  const isl::map shared = meeting(first, second).intersect(different_iterations(loop, *first.leaf, *second.leaf));
+  isl::map shared = meeting(first, second).intersect(different_iterations(loop, *first.leaf, *second.leaf));
+  if (shared.is_empty()) return {};
+  shared = possible_pairs(shared, conditions_of(checker.execution, *first.leaf), conditions_of(checker.execution, *second.leaf));
   if (shared.is_empty()) return {};
   if (loop.kind == LevelKind::lockstep && is_lane_reduction(checker.execution, loop, first, second)) {
     note_lane_reduction(checker, index, first);

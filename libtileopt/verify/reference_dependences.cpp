@@ -3,6 +3,8 @@
 #include <set>
 #include <vector>
 
+#include "verify/value_facts.h"
+
 namespace tileopt::proof {
 
 bool may_reassociate(const Program& program, const Statement& statement) {
@@ -64,7 +66,7 @@ class Analysis {
       for (const bool free : {false, true})
         add(result, [&](const TaggedAccess& a) { return a.update == update && a.free == free; },
             [&](const TaggedAccess& a) { return !free || !a.commutes_with(update); }, assigns);
-    return result;
+    return {possible(result.flow), possible(result.anti), possible(result.output)};
   }
 
  private:
@@ -79,6 +81,18 @@ class Analysis {
     result.flow = result.flow.unite(flow(reads, assigns, updates, none));
     result.anti = result.anti.unite(flow(writes, none, readers, assigns));
     result.output = result.output.unite(flow(writes, assigns, updates, none));
+  }
+
+  /// Pairs that both may have an effect. Only conditional instances are taken out, which never hide another write.
+  isl::union_map possible(const isl::union_map& dependences) const {
+    isl::union_map result = poly::empty_union_map(program_.ctx());
+    for (const isl::map& pairs : poly::sorted_maps(dependences)) {
+      const Statement& source = program_.statement(poly::input_name(pairs));
+      const Statement& sink = program_.statement(poly::output_name(pairs));
+      const isl::map left = possible_pairs(pairs, conditions_of(program_, source), conditions_of(program_, sink));
+      if (!left.is_empty()) result = result.unite(left.to_union_map());
+    }
+    return result.coalesce();
   }
 
   void collect(const Statement& statement, const isl::union_map& original) {

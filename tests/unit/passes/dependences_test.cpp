@@ -103,6 +103,41 @@ TEST_F(PassTest, ScattersOfOneReductionAreRelaxed) {
   EXPECT_TRUE(d->relaxed.is_equal(relation("[N, B] -> { Y[i, s] -> Y[i', s' = s] : 0 <= i < i' < N and 0 <= s < B }"))) << d->relaxed;
 }
 
+TEST_F(PassTest, ValuesOfAnInjectiveIndexDiffer) {
+  const auto text = [](const std::string& facts) {
+    return "def f(p: i32[N], q: i32[N], x: i32[N], Y: inout[i32[N]]):\n"
+           "    assume(0 <= p[:] < N and 0 <= q[:] < N" + facts + ")\n"
+           "    for i in range(N):\n"
+           "        Y[p[i]] = x[i]\n";
+  };
+  EXPECT_TRUE(dependences(program(text(" and injective(p)")))->all().is_empty());
+  for (const char* facts : {"", " and injective(q)", " and monotone(p)"}) {
+    const auto d = dependences(program(text(facts)));
+    EXPECT_TRUE(d->output.is_equal(relation("[N] -> { Y[i, s] -> Y[i', s' = s] : 0 <= i < i' < N and 0 <= s < N }"))) << facts << d->output;
+  }
+}
+
+TEST_F(PassTest, ReadsOfOneElementGiveOneValue) {
+  const auto d = dependences(program(
+      "def f(p: i32[N], x: i32[N, M], Y: inout[i32[M]]):\n"
+      "    assume(0 <= p[:] < N and M > 0)\n"
+      "    for i in range(N):\n"
+      "        Y[0] = x[p[i], 0]\n"));
+  EXPECT_TRUE(d->output.is_equal(relation("[N, M] -> { Y[i, s] -> Y[i', s'] : M > 0 and 0 <= i < i' < N and 0 <= s < N and 0 <= s' < N }"))) << d->output;
+}
+
+TEST_F(PassTest, RangesOfAMonotoneIndexAreDisjoint) {
+  const auto text = [](const std::string& facts) {
+    return "def f(s: i32[G + 1], Y: inout[i32[T]]):\n"
+           "    assume(0 <= s[:] <= T" + facts + ")\n"
+           "    for g in range(G):\n"
+           "        for t in range(s[g], s[g + 1]):\n"
+           "            Y[t] = 2 * Y[t]\n";
+  };
+  EXPECT_TRUE(dependences(program(text(" and monotone(s)")))->all().is_empty());
+  EXPECT_FALSE(dependences(program(text("")))->flow.is_empty());
+}
+
 TEST_F(PassTest, KernelOrderMayNotReverseADependence) {
   const auto p = program(
       "def f(A: f32[N], B: out[f32[N]]):\n"
