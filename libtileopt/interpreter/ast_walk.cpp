@@ -43,8 +43,8 @@ class AstWalk::Corner : public LeafCorner {
 };
 
 AstWalk::AstWalk(const Ast& ast, const Sizes& sizes, WalkOrder order, std::int64_t most_iterations,
-                 std::function<void(const AstLeaf&)> check)
-    : order_(std::move(order)), check_(std::move(check)), kernel_(ast.kernel), most_iterations_(most_iterations) {
+                 std::function<void(const AstLeaf&)> check, std::function<void(const AstBinding&)> check_bound)
+    : order_(std::move(order)), check_(std::move(check)), check_bound_(std::move(check_bound)), kernel_(ast.kernel), most_iterations_(most_iterations) {
   for (const auto& [name, size] : sizes) {
     slots_[name] = values_.size();
     values_.push_back(size);
@@ -88,12 +88,30 @@ std::size_t AstWalk::lower_loop(const AstFor& loop) {
   const LevelKind kind = order_.level ? order_.level(loop.level) : LevelKind::sequential;
   node.independent = kind == LevelKind::independent;
   node.free = node.independent || kind == LevelKind::lockstep;
+  if (loop.binding) node.bound = lower_binding(*loop.binding);
   node.slot = values_.size();
   values_.push_back(0);
   const auto outer = slots_;
   slots_[loop.variable] = node.slot;
   node.children.push_back(lower(loop.body));
   slots_ = outer;
+  return add(std::move(node));
+}
+
+std::size_t AstWalk::lower_binding(const AstBinding& binding) {
+  if (check_bound_) check_bound_(binding);
+  Node node;
+  node.kind = Node::Kind::leaf;
+  node.name = binding.leaf;
+  node.guard = binding.guard;
+  for (const auto& [access, subscripts] : binding.reads) {
+    if (node.reads.size() <= access) node.reads.resize(access + 1);
+    node.reads[access] = compile(subscripts);
+  }
+  for (const auto& [index, value] : binding.indices) {
+    if (node.indices.size() <= index) node.indices.resize(index + 1);
+    node.indices[index] = compile(value);
+  }
   return add(std::move(node));
 }
 
@@ -204,7 +222,13 @@ void AstWalk::run(const Node& node, AstVisitor& visitor) {
 }
 
 void AstWalk::run_loop(const Node& node, AstVisitor& visitor) {
-  const std::int64_t low = value(node.lower), high = value(node.upper);
+  std::int64_t low = value(node.lower), high = value(node.upper);
+  if (node.bound) {
+    Corner corner(*this, nodes_[*node.bound]);
+    const std::int64_t only = visitor.bound_value(nodes_[*node.bound].name, nodes_[*node.bound].guard, corner);
+    if (only < low || only > high) return;
+    low = high = only;
+  }
   const Node& body = nodes_[node.children.front()];
   around_.push_back(&node);
   if (node.independent) visitor.begin_parallel();

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -19,6 +20,8 @@ class AstVisitor : public TreeVisitor {
  public:
   /// `leaf`: the key into Ast::statements; its operands are in `corner`.
   virtual void visit_leaf(const std::string& leaf, LeafCorner& corner) = 0;
+  /// The one value that a bound loop runs: that of guard number `guard` of leaf `leaf`, whose operands are in `corner`.
+  virtual std::int64_t bound_value(const std::string& leaf, std::size_t guard, LeafCorner& corner) = 0;
   void visit(std::size_t) override {}
 };
 
@@ -26,9 +29,10 @@ class AstVisitor : public TreeVisitor {
 /// @throws Errors(invalid_dump) where an expression names neither a loop around it nor a size.
 class AstWalk {
  public:
-  /// `check` sees every leaf first, and throws where its operands do not fit its statement. Loops of an edited Ast may run for
-  /// ever: `most_iterations` of all loops together are run.
-  AstWalk(const Ast& ast, const Sizes& sizes, WalkOrder order, std::int64_t most_iterations, std::function<void(const AstLeaf&)> check);
+  /// `check` sees every leaf first, and throws where its operands do not fit its statement; `check_bound` the values of bound loops.
+  /// Loops of an edited Ast may run for ever: `most_iterations` of all loops together are run.
+  AstWalk(const Ast& ast, const Sizes& sizes, WalkOrder order, std::int64_t most_iterations, std::function<void(const AstLeaf&)> check,
+          std::function<void(const AstBinding&)> check_bound);
 
   /// @throws Errors(invalid_size) on 64-bit overflow or more than `most_iterations`, and what the visitor throws.
   void run(AstVisitor& visitor);
@@ -52,6 +56,8 @@ class AstWalk {
     std::uint32_t lower = 0, upper = 0, condition = 0;
     std::int64_t step = 1;
     bool independent = false, free = false;
+    std::optional<std::size_t> bound;  ///< loop: the node, of kind leaf, whose guard gives its one value
+    std::size_t guard = 0;             ///< leaf of a bound loop
     std::vector<std::uint32_t> write, indices, extents, instance;
     std::vector<std::vector<std::uint32_t>> reads;
   };
@@ -60,6 +66,7 @@ class AstWalk {
   std::size_t lower(const AstNodePtr& node);
   std::size_t lower_loop(const AstFor& loop);
   std::size_t lower_leaf(const AstLeaf& leaf);
+  std::size_t lower_binding(const AstBinding& binding);
   std::uint32_t compile(const AstExprPtr& expr);
   std::vector<std::uint32_t> compile(const std::vector<AstExprPtr>& exprs);
   std::size_t add(Node node);
@@ -70,6 +77,7 @@ class AstWalk {
 
   WalkOrder order_;
   std::function<void(const AstLeaf&)> check_;
+  std::function<void(const AstBinding&)> check_bound_;
   std::string kernel_;
   std::map<std::string, std::size_t> slots_;  ///< names in scope while lowering
   std::vector<std::int64_t> values_;          ///< by slot

@@ -45,10 +45,20 @@ StageLeaf::StageLeaf(LeafShape shape, LeafRun& run)
   iterators_.resize(shape_.statement->iterators.size() + divs + 1);
 }
 
-std::int64_t StageLeaf::execute(LeafCorner& corner) {
+void StageLeaf::begin(LeafCorner& corner) {
   corner_ = &corner;
   write_.known = false;
   for (Place& place : reads_) place.known = false;
+}
+
+std::int64_t StageLeaf::guard_value(std::size_t guard, LeafCorner& corner) {
+  begin(corner);
+  std::fill(point_.begin(), point_.end(), 0);
+  return guards_.at(guard).second.evaluate(*this)->integer;
+}
+
+std::int64_t StageLeaf::execute(LeafCorner& corner) {
+  begin(corner);
   if (shape_.radices.empty()) {
     run_point();
     return 1;

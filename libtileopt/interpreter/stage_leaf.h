@@ -73,6 +73,8 @@ class StageLeaf : private OperandSource {
   /// Runs the box; gives the number of points. @throws FaultSignal.
   std::int64_t execute(LeafCorner& corner);
   const LeafShape& shape() const { return shape_; }
+  /// The value that guard number `guard` demands of its iterator; `corner` gives what it reads. @throws FaultSignal.
+  std::int64_t guard_value(std::size_t guard, LeafCorner& corner);
 
  private:
   /// Corner subscripts of an operand during one execution.
@@ -81,6 +83,7 @@ class StageLeaf : private OperandSource {
     std::vector<std::int64_t> element;  ///< at the current point
     bool known = false;
   };
+  void begin(LeafCorner& corner);
   void run_point();
   void store_zero();
   void copy();

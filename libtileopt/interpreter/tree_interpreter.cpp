@@ -4,6 +4,7 @@
 
 #include "interpreter/ast_walk.h"
 #include "interpreter/interpreter.h"
+#include "interpreter/stage_guards.h"
 #include "interpreter/stage_leaf.h"
 #include "interpreter/stage_steps.h"
 #include "support/error.h"
@@ -62,6 +63,26 @@ void check_leaf(const AstLeaf& leaf, const std::map<std::string, LeafShape>& sha
   if (shape.statement == nullptr) return;
   check(leaf.instance.size(), shape.statement->iterators.size(), "iterators");
   if (leaf.indices.size() < shape.statement->indices.size()) reject_ast(leaf.statement, kernel, "lacks index values");
+}
+
+/// What a bound loop reads must be what its guard reads.
+void check_binding(const AstBinding& binding, const std::map<std::string, LeafShape>& shapes, const std::string& kernel) {
+  const auto found = shapes.find(binding.leaf);
+  if (found == shapes.end() || found->second.statement == nullptr) reject_ast(binding.leaf, kernel, "binds a loop, but computes nothing");
+  const LeafShape& shape = found->second;
+  if (binding.guard >= shape.statement->guards.size()) reject_ast(binding.leaf, kernel, "has no guard number " + std::to_string(binding.guard));
+  const bool known = (binding.reads.empty() || binding.reads.rbegin()->first < shape.reads.size()) &&
+                     (binding.indices.empty() || binding.indices.rbegin()->first < shape.statement->indices.size());
+  if (!known) reject_ast(binding.leaf, kernel, "binds a loop by reads that it does not have");
+  walk_expr(shape.statement->guards[binding.guard].value, [&](const Expr& e) {
+    if (const auto* read = std::get_if<Read>(&e.node)) {
+      const auto given = binding.reads.find(read->access);
+      if (given == binding.reads.end() || given->second.size() != shape.reads.at(read->access).array->shape().size())
+        reject_ast(binding.leaf, kernel, "binds a loop without the subscripts of what its guard reads");
+    }
+    if (const auto* index = std::get_if<IndexValue>(&e.node); index != nullptr && binding.indices.count(index->index) == 0)
+      reject_ast(binding.leaf, kernel, "binds a loop without an index value of its guard");
+  });
 }
 }  // namespace
 
@@ -176,6 +197,35 @@ class TreeInterpreter::State {
     }
     if (run_.watched_written) last_writer_ = where();
   }
+  /// What a guard demands, known where the band of its iterator starts.
+  template <class Where>
+  std::int64_t guard_value(StageLeaf& leaf, std::size_t guard, LeafCorner& corner, const Where& where) {
+    try {
+      return leaf.guard_value(guard, corner);
+    } catch (FaultSignal& signal) {
+      fault_ = TreeFault{signal.kind, where(), std::move(signal.array), std::move(signal.index)};
+      throw;
+    }
+  }
+  /// The guards of a statement that bands of a stage can run one value for: what they read does not change meanwhile.
+  std::vector<std::unique_ptr<StageGuard>> guards_of(const Statement& s, WalkStatement& walked, const Tree& tree, const isl::map& to_program) const {
+    if (s.guards.empty() || reads_written(s)) return {};
+    const isl::map instances = to_program.intersect_domain(walked.domain);
+    auto guards = known_guards(s, walked.dims, path_dims(tree, walked.name), instances, sizes_);
+    if (!guards.empty()) walked.guarded.resize(walked.dims.size());
+    for (const auto& guard : guards) walked.guarded[guard->dimension] = 1;
+    return guards;
+  }
+  bool reads_written(const Statement& s) const {
+    bool found = false;
+    for (const Guard& guard : s.guards)
+      walk_expr(guard.value, [&](const Expr& e) {
+        const auto* read = std::get_if<Read>(&e.node);
+        for (const Statement& writer : program_.statements())
+          found = found || (read != nullptr && writer.write.tensor == s.reads[read->access].tensor);
+      });
+    return found;
+  }
   /// Nothing where the walk ran to its end.
   template <class Walk>
   std::optional<TreeFault> guard(const Walk& walk) {
@@ -212,9 +262,10 @@ class TreeInterpreter::State {
 class TreeInterpreter::State::StageVisitor : public TreeVisitor {
  public:
   StageVisitor(State& state, const Promoted& promoted) : state_(state), promoted_(promoted) {}
-  void add(LeafShape shape, std::unique_ptr<StageStep> step) {
+  void add(LeafShape shape, std::unique_ptr<StageStep> step, std::vector<std::unique_ptr<StageGuard>> guards = {}) {
     leaves_.emplace_back(std::move(shape), state_.run_);
     steps_.push_back(std::move(step));
+    guards_.push_back(std::move(guards));
   }
   std::optional<TreeFault> run(TreeWalk& walk) {
     walk_ = &walk;
@@ -224,13 +275,13 @@ class TreeInterpreter::State::StageVisitor : public TreeVisitor {
 
   void visit(std::size_t s) override {
     std::int64_t* point = walk_->point(s);
-    const auto where = [&] {
-      const WalkStatement& statement = walk_->statement(s);
-      TreePoint here{statement.name, {}};
-      for (std::size_t d = 0; d < statement.dims.size(); ++d) here.digits.emplace_back(statement.dims[d], point[d]);
-      return here;
-    };
-    for (bool more = steps_[s]->begin(point); more; more = steps_[s]->next()) state_.execute(leaves_[s], *steps_[s], where);
+    for (bool more = steps_[s]->begin(point); more; more = steps_[s]->next()) state_.execute(leaves_[s], *steps_[s], [&] { return where(s); });
+  }
+  std::int64_t guarded_value(std::size_t s, std::size_t dimension) override {
+    for (const auto& guard : guards_[s])
+      if (guard->dimension == dimension) return state_.guard_value(leaves_[s], guard->guard, guard->at(walk_->point(s)), [&] { return where(s); });
+    TILEOPT_CHECK(false, "dimension " + std::to_string(dimension) + " of " + walk_->statement(s).name + " has no guard");
+    return 0;
   }
   void open(const std::vector<std::string>& arrays) override {
     for (const std::string& name : arrays)
@@ -241,10 +292,18 @@ class TreeInterpreter::State::StageVisitor : public TreeVisitor {
   void end_parallel() override { state_.agents_.join(); }
 
  private:
+  TreePoint where(std::size_t s) const {
+    const WalkStatement& statement = walk_->statement(s);
+    TreePoint here{statement.name, {}};
+    for (std::size_t d = 0; d < statement.dims.size(); ++d) here.digits.emplace_back(statement.dims[d], walk_->point(s)[d]);
+    return here;
+  }
+
   State& state_;
   const Promoted& promoted_;
   std::vector<StageLeaf> leaves_;
   std::vector<std::unique_ptr<StageStep>> steps_;
+  std::vector<std::vector<std::unique_ptr<StageGuard>>> guards_;
   TreeWalk* walk_ = nullptr;
 };
 
@@ -258,6 +317,9 @@ class TreeInterpreter::State::LoopVisitor : public AstVisitor {
   }
   void visit_leaf(const std::string& leaf, LeafCorner& corner) override {
     state_.execute(leaves_.at(leaf), corner, [&] { return TreePoint{leaf, walk_.loops()}; });
+  }
+  std::int64_t bound_value(const std::string& leaf, std::size_t guard, LeafCorner& corner) override {
+    return state_.guard_value(leaves_.at(leaf), guard, corner, [&] { return TreePoint{leaf, walk_.loops()}; });
   }
   void open(const std::vector<std::string>& arrays) override {
     for (const std::string& name : arrays)
@@ -282,7 +344,8 @@ std::optional<TreeFault> TreeInterpreter::State::run_schedule(const Schedule& sc
     const Statement& s = program_.statement(name);
     const isl::set& domain = domain_of(name);
     statements.push_back({name, s.iterators, domain});
-    visitor.add(program_shape(s), members_step(s, schedule.member_map(name), domain, sizes_));
+    auto guards = guards_of(s, statements.back(), program_.order(), isl::manage(isl_set_identity(domain.copy())));
+    visitor.add(program_shape(s), members_step(s, schedule.member_map(name), domain, sizes_), std::move(guards));
   }
   TreeWalk walk(program_.order(), std::move(statements));
   return visitor.run(walk);
@@ -297,11 +360,17 @@ std::optional<TreeFault> TreeInterpreter::State::run_digits(const DigitSchedule&
     const isl::set domain = fix_parameters(space.domain, sizes_);
     if (fitted == nullptr || fitted->leaf(space.name).box.empty()) {
       statements.push_back({space.name, space.dims, domain});
-      visitor.add(program_shape(s), digits_step(s, space, domain, domain_of(space.name), sizes_));
+      auto guards = guards_of(s, statements.back(), digits.tree(), space.to_program);
+      visitor.add(program_shape(s), digits_step(s, space, domain, domain_of(space.name), sizes_), std::move(guards));
     } else {
       BoxSpace outer = without_box(space, domain, fitted->leaf(space.name).box);
       statements.push_back({space.name, outer.dims, outer.domain});
-      visitor.add(program_shape(s), boxed_step(s, space, domain, domain_of(space.name), outer, sizes_));
+      isl_map* runs = space.to_program.copy();
+      for (std::size_t d = space.dims.size(); d-- > 0;)
+        if (!contains(outer.dims, space.dims[d])) runs = isl_map_project_out(runs, isl_dim_in, static_cast<unsigned>(d), 1);
+      runs = isl_map_set_tuple_name(runs, isl_dim_in, space.name.c_str());
+      auto guards = guards_of(s, statements.back(), digits.tree(), isl::manage(runs));
+      visitor.add(program_shape(s), boxed_step(s, space, domain, domain_of(space.name), outer, sizes_), std::move(guards));
     }
   }
   const KernelPlan& plan = digits.plan();
@@ -341,7 +410,10 @@ std::optional<TreeFault> TreeInterpreter::State::run_code(const StageCode& code)
   for (const LeafStatement& leaf : code.statements) {
     const isl::set domain = fix_parameters(leaf.domain, sizes_);
     statements.push_back({leaf.name, leaf.dims, domain});
-    visitor.add(leaf_shape(leaf, promoted), leaf_step(leaf, domain, sizes_));
+    statements.back().follows = leaf.kind != LeafKind::compute;
+    std::vector<std::unique_ptr<StageGuard>> guards;
+    if (leaf.kind == LeafKind::compute) guards = guards_of(program_.statement(leaf.statement), statements.back(), code.tree, leaf.instance.as_map());
+    visitor.add(leaf_shape(leaf, promoted), leaf_step(leaf, domain, sizes_), std::move(guards));
   }
   TreeWalk walk(code.tree, std::move(statements), walk_order([&](const std::string& dim) {
     const auto found = code.levels.find(dim);
@@ -402,7 +474,8 @@ std::optional<TreeFault> TreeInterpreter::State::run_ast(const Ast& ast) {
     shapes.emplace(name, std::move(shape));
   }
   AstWalk walk(ast, sizes_, walk_order([&](const std::string& level) { return level_kind(level); }), options_.max_points,
-               [&](const AstLeaf& leaf) { check_leaf(leaf, shapes, ast.kernel); });
+               [&](const AstLeaf& leaf) { check_leaf(leaf, shapes, ast.kernel); },
+               [&](const AstBinding& binding) { check_binding(binding, shapes, ast.kernel); });
   LoopVisitor visitor(*this, promoted, walk);
   for (auto& [name, shape] : shapes) visitor.add(std::move(shape));
   return guard([&] { walk.run(visitor); });

@@ -134,14 +134,37 @@ void TreeWalk::walk(Node& node, TreeVisitor& visitor) {
 bool TreeWalk::range_of(const Entry& entry, TreeVisitor& visitor, std::int64_t* low, std::int64_t* high) {
   const DomainBounds& bounds = bounds_[entry.statement];
   if (!bounds.range(entry.level, points_[entry.statement].data(), low, high)) return false;
+  if (!is_guarded(entry)) return true;
   const std::uint32_t dimension = bounds.iterator(entry.level);
-  const std::vector<char>& guarded = statements_[entry.statement].guarded;
-  if (guarded.empty() || !guarded[dimension]) return true;
   const std::int64_t value = visitor.guarded_value(entry.statement, dimension);
   const bool inside = *low <= value && value <= *high;
   *low = inside ? value : std::numeric_limits<std::int64_t>::max();
   *high = inside ? value : std::numeric_limits<std::int64_t>::min();
   return inside;
+}
+
+bool TreeWalk::is_guarded(const Entry& entry) const {
+  const std::vector<char>& guarded = statements_[entry.statement].guarded;
+  return !guarded.empty() && guarded[bounds_[entry.statement].iterator(entry.level)];
+}
+
+/// Copies run where the statements that they serve run.
+void TreeWalk::restrict_followers(Node& node) const {
+  const auto follows = [&](const Entry& entry) { return statements_[entry.statement].follows; };
+  const auto leads = [&](const Entry& entry) { return !follows(entry) && !bounds_[entry.statement].empty(); };
+  if (std::none_of(node.entries.begin(), node.entries.end(), leads)) return;
+  std::int64_t first = std::numeric_limits<std::int64_t>::max(), last = std::numeric_limits<std::int64_t>::min();
+  for (const Entry& entry : node.entries) {
+    if (!leads(entry)) continue;
+    if (!is_guarded(entry)) return;
+    first = std::min(first, entry.low);
+    last = std::max(last, entry.high);
+  }
+  for (Entry& entry : node.entries) {
+    if (!follows(entry)) continue;
+    entry.low = std::max(entry.low, first);
+    entry.high = std::min(entry.high, last);
+  }
 }
 
 void TreeWalk::walk_single_band(Node& node, TreeVisitor& visitor) {
@@ -168,6 +191,10 @@ void TreeWalk::walk_band(Node& node, TreeVisitor& visitor) {
     entry.high = std::numeric_limits<std::int64_t>::min();
     entry.low = std::numeric_limits<std::int64_t>::max();
     if (entry.outer_active) range_of(entry, visitor, &entry.low, &entry.high);
+  }
+  if (node.entries.size() > 1) restrict_followers(node);
+  for (const Entry& entry : node.entries) {
+    if (entry.low > entry.high) continue;
     first = std::min(first, entry.low);
     last = std::max(last, entry.high);
   }

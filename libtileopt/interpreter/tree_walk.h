@@ -22,6 +22,7 @@ struct WalkStatement {
   std::vector<std::string> dims;  ///< in tuple order; those that no band binds run innermost, in this order
   isl::set domain;                ///< { name[dims] }, parameters fixed
   std::vector<char> guarded = {};  ///< per dimension: TreeVisitor::guarded_value gives the only value that is visited; empty: none
+  bool follows = false;            ///< a copy: in bands that are guarded for all other statements it runs for their values alone
 };
 
 /// Which bands are free, and how they are visited.
@@ -86,6 +87,8 @@ class TreeWalk {
   void walk(Node& node, TreeVisitor& visitor);
   /// Range of the entry's dimension under the outer ones; one value, or none, where it is guarded.
   bool range_of(const Entry& entry, TreeVisitor& visitor, std::int64_t* low, std::int64_t* high);
+  bool is_guarded(const Entry& entry) const;
+  void restrict_followers(Node& node) const;
   void walk_single_band(Node& node, TreeVisitor& visitor);
   void walk_band(Node& node, TreeVisitor& visitor);
   void walk_leaf(const Node& node, TreeVisitor& visitor);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <map>
 #include <set>
 
 #include "support/text.h"
@@ -11,10 +12,10 @@ namespace tileopt {
 namespace {
 using Names = std::set<std::string>;
 
-/// Leaves and loop variables of a subtree.
+/// Leaves, loop variables and the arrays whose lifetime lies inside a subtree.
 struct Below {
   std::vector<const AstLeaf*> leaves;
-  Names variables;
+  Names variables, arrays;
 
   void collect(const AstNodePtr& node) {
     if (node == nullptr) return;
@@ -28,7 +29,10 @@ struct Below {
       collect(branch->then_body);
       collect(branch->else_body);
     }
-    if (const auto* allocate = std::get_if<AstAllocate>(&node->node)) collect(allocate->body);
+    if (const auto* allocate = std::get_if<AstAllocate>(&node->node)) {
+      arrays.insert(allocate->arrays.begin(), allocate->arrays.end());
+      collect(allocate->body);
+    }
     if (const auto* leaf = std::get_if<AstLeaf>(&node->node)) leaves.push_back(leaf);
   }
 };
@@ -65,6 +69,7 @@ class Binder {
     below.variables.insert(loop.variable);
     std::optional<AstBinding> binding;
     for (const AstLeaf* leaf : below.leaves) {
+      if (is_private_copy(*leaf, below)) continue;
       std::optional<AstBinding> found = guard_of(*leaf, loop.variable);
       if (!found || !known_outside(*found, below)) return std::nullopt;
       if (binding && key(*binding) != key(*found)) return std::nullopt;
@@ -73,14 +78,30 @@ class Binder {
     return binding;
   }
 
-  /// The guard of the leaf's statement on the iterator that is this variable.
+  /// A copy between a tensor and an array that lives inside the loop. Where the guard fails, what it copies in is copied out as
+  /// it was, if at all: all computation below has no effect then.
+  bool is_private_copy(const AstLeaf& leaf, const Below& below) const {
+    const AstStatement& statement = ast_.statements.at(leaf.statement);
+    if (statement.kind == "compute") return false;
+    const std::string& array = statement.kind == "copy_in" ? statement.write_array : statement.read_arrays.front();
+    return below.arrays.count(array) != 0;
+  }
+
+  /// The guard of the leaf's statement on the iterator that is this variable, at all points of its box.
   std::optional<AstBinding> guard_of(const AstLeaf& leaf, const std::string& variable) const {
     const AstStatement& statement = ast_.statements.at(leaf.statement);
-    if (statement.kind != "compute" || !statement.box.empty()) return std::nullopt;
+    if (statement.kind != "compute") return std::nullopt;
     const Statement& source = program_.statement(statement.statement);
     for (std::size_t g = 0; g < source.guards.size(); ++g) {
       const AstExprPtr& value = leaf.instance[source.guards[g].iterator];
-      if (value->kind != AstExpr::Kind::name || value->name != variable) continue;
+      if (value->kind != AstExpr::Kind::name || value->name != variable || moves(statement.instance_steps[source.guards[g].iterator])) continue;
+      bool constant = true;
+      walk_expr(source.guards[g].value, [&](const Expr& e) {
+        if (const auto* read = std::get_if<Read>(&e.node))
+          for (const std::vector<long>& row : statement.read_steps[read->access]) constant = constant && !moves(row);
+        if (const auto* index = std::get_if<IndexValue>(&e.node)) constant = constant && !moves(statement.index_steps[index->index]);
+      });
+      if (!constant) continue;
       AstBinding binding{leaf.statement, g, {}, {}};
       walk_expr(source.guards[g].value, [&](const Expr& e) {
         if (const auto* read = std::get_if<Read>(&e.node)) binding.reads[read->access] = leaf.reads[read->access];
@@ -89,6 +110,10 @@ class Binder {
       return binding;
     }
     return std::nullopt;
+  }
+
+  static bool moves(const std::vector<long>& steps) {
+    return std::any_of(steps.begin(), steps.end(), [](long step) { return step != 0; });
   }
 
   bool known_outside(const AstBinding& binding, const Below& below) const {
@@ -154,6 +179,72 @@ class Binder {
   const Program& program_;
 };
 }  // namespace
+
+namespace {
+/// Looks for leaves that rely on bound loops for their guards.
+class BoundChecker {
+ public:
+  BoundChecker(const Ast& ast, const Program& program) : ast_(ast), program_(program) {
+    for (const auto& [name, statement] : ast.statements)
+      if (statement.kind == "copy_in") filled_.insert(statement.write_array);
+  }
+
+  std::string run() {
+    walk(ast_.root);
+    return problem_;
+  }
+
+ private:
+  void walk(const AstNodePtr& node) {
+    if (node == nullptr) return;
+    if (const auto* block = std::get_if<AstBlock>(&node->node))
+      for (const AstNodePtr& child : block->children) walk(child);
+    if (const auto* branch = std::get_if<AstIf>(&node->node)) {
+      walk(branch->then_body);
+      walk(branch->else_body);
+    }
+    if (const auto* loop = std::get_if<AstFor>(&node->node)) {
+      if (loop->binding) bound_.insert(loop->variable);
+      walk(loop->body);
+      bound_.erase(loop->variable);
+    }
+    if (const auto* allocate = std::get_if<AstAllocate>(&node->node)) {
+      const auto outer = bound_outside_;
+      for (const std::string& array : allocate->arrays) bound_outside_[array] = bound_;
+      walk(allocate->body);
+      bound_outside_ = outer;
+    }
+    if (const auto* leaf = std::get_if<AstLeaf>(&node->node)) check(*leaf);
+  }
+
+  void check(const AstLeaf& leaf) {
+    const AstStatement& statement = ast_.statements.at(leaf.statement);
+    if (statement.kind != "compute") return;
+    const Statement& source = program_.statement(statement.statement);
+    if (!source.conditional()) return;
+    const auto settled = [&](const Names& bound) {
+      return source.predicate == nullptr && std::all_of(source.guards.begin(), source.guards.end(), [&](const Guard& guard) {
+               const AstExprPtr& value = leaf.instance[guard.iterator];
+               return value->kind == AstExpr::Kind::name && bound.count(value->name) != 0;
+             });
+    };
+    if (!statement.box.empty() && !settled(bound_))
+      problem_ = "data decides which instances of " + source.name + " have an effect, and an atom runs its whole box: the loops over the indices must be outside it and known where they start";
+    const auto outside = bound_outside_.find(statement.write_array);
+    const bool keeps = source.combine != Combine::assign || filled_.count(statement.write_array) != 0;
+    if (outside != bound_outside_.end() && !keeps && !settled(outside->second))
+      problem_ = "array " + statement.write_array + " holds nothing where " + source.name + " has no effect: its loops over indices must be known outside";
+  }
+
+  const Ast& ast_;
+  const Program& program_;
+  Names filled_, bound_;
+  std::map<std::string, Names> bound_outside_;  ///< array -> variables of the bound loops around its allocation
+  std::string problem_;
+};
+}  // namespace
+
+std::string unbound_guard(const Ast& ast, const Program& program) { return BoundChecker(ast, program).run(); }
 
 AstNodePtr bind_guards(const AstNodePtr& root, const Ast& ast, const Program& program) { return Binder(ast, program).rewrite(root); }
 

@@ -322,6 +322,8 @@ Candidate<Ast> build_ast(const SynchronizedSchedule& synchronized) {
   LoopBuilder builder(promoted);
   TILEOPT_TRY(root, builder.build(promoted.tree(), promoted.statements(), promoted.program().context()));
   ast.root = bind_guards(root, ast, promoted.program());
+  if (const std::string problem = unbound_guard(ast, promoted.program()); !problem.empty())
+    return Infeasible{"codegen", "build_ast", ast.kernel, "kernels[" + ast.kernel + "].tree", problem};
   return ast;
 }
 

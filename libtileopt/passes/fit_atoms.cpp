@@ -1,6 +1,7 @@
 /// Matches leaves to atoms. The digits of an atom's box leave the tree; every access must move by a constant along them.
 ///   ir > (C_init ; C: kk) with C[.., ii, jj]   ->   leaf C = outer_product_fma, box (ii 6, jj 16)
 #include <algorithm>
+#include <optional>
 
 #include "passes/leaf_functions.h"
 #include "passes/passes.h"
@@ -23,6 +24,14 @@ std::vector<std::size_t> product_reads(const Statement& statement) {
   const Read* right = std::get_if<Read>(&strip_casts(product->right)->node);
   if (left == nullptr || right == nullptr) return {};
   return {left->access, right->access};
+}
+
+/// A guarded iterator moves along the box, so that its points have different conditions.
+bool moves_guard(const Statement& statement, const std::optional<std::vector<std::vector<long>>>& steps) {
+  return steps && std::any_of(statement.guards.begin(), statement.guards.end(), [&](const Guard& guard) {
+           const std::vector<long>& row = (*steps)[guard.iterator];
+           return std::any_of(row.begin(), row.end(), [](long step) { return step != 0; });
+         });
 }
 
 bool is_elementwise(const ExprPtr& body) {
@@ -88,13 +97,15 @@ Candidate<FittedSchedule> FittedSchedule::create(DigitSchedule digits, const Mac
     }
     if (atom != nullptr) {
       const Statement& statement = program.statement(name);
-      if (statement.conditional()) return refuse("data decides which instances have an effect, and an atom runs its whole box");
       const isl::pw_multi_aff instance = instance_function(space);
+      const auto instance_steps = constant_steps(instance, space.dims, choice.box);
+      if (statement.predicate != nullptr || moves_guard(statement, instance_steps))
+        return refuse("data decides which instances have an effect, and an atom runs its whole box");
       const auto steps_of = [&](const Access& access) {
         return constant_steps(isl::pw_multi_aff(access.index).pullback(instance), space.dims, choice.box);
       };
       const auto write_steps = steps_of(statement.write);
-      if (!write_steps || !constant_steps(instance, space.dims, choice.box)) return refuse("the write does not move by a constant along the box");
+      if (!write_steps || !instance_steps) return refuse("the write does not move by a constant along the box");
       std::vector<std::vector<std::vector<long>>> read_steps;
       for (const Access& read : statement.reads) {
         const auto steps = steps_of(read);

@@ -121,15 +121,41 @@ std::optional<Infeasible> PromotionBuilder::check_request(const Promotion& promo
   return std::nullopt;
 }
 
-isl::map PromotionBuilder::exposed_reads(const std::vector<DigitStatement*>& group, const std::string& tensor, const Scope& scope,
+bool PromotionBuilder::is_settled(const DigitStatement& s, const Scope& scope) const {
+  if (s.statement->predicate != nullptr) return false;
+  const auto writes = [&](const std::string& tensor) {
+    const auto& names = result_.plan().statements;
+    return std::any_of(names.begin(), names.end(), [&](const std::string& name) { return result_.program().statement(name).write.tensor == tensor; });
+  };
+  for (const Guard& guard : s.statement->guards) {
+    bool known = true;
+    walk_expr(guard.value, [&](const Expr& e) {
+      if (const auto* read = std::get_if<Read>(&e.node)) known = known && !writes(s.statement->reads[read->access].tensor);
+    });
+    // { S[digits] -> [iterator] } is a function of the digits above the scope
+    isl_map* value = s.digits->to_program.copy();
+    const auto count = static_cast<unsigned>(isl_map_dim(value, isl_dim_out));
+    const auto at = static_cast<unsigned>(guard.iterator);
+    value = isl_map_project_out(value, isl_dim_out, at + 1, count - at - 1);
+    value = isl_map_project_out(value, isl_dim_out, 0, at);
+    const isl::map prefix = keep_dims(s.digits->domain.space(), s.digits->dims, scope.prefix, "tile");
+    if (!known || !isl::manage(value).apply_domain(prefix).is_single_valued()) return false;
+  }
+  return true;
+}
+
+isl::map PromotionBuilder::exposed_reads(const std::vector<DigitStatement*>& group, const std::string& tensor, const Scope& scope, bool settled,
                                          bool& crosses) const {
   const isl::ctx ctx = result_.program().ctx();
+  const auto updates = [&](const DigitStatement& s) {
+    return s.statement->combine != Combine::assign || (s.statement->conditional() && !(settled && is_settled(s, scope)));
+  };
   std::vector<StatementSpace> spaces;
   isl::union_map assigns = poly::empty_union_map(ctx);
   bool has_assign = false;
   for (const DigitStatement* s : group) {
     spaces.push_back(*s->digits);
-    if (s->write.array == tensor && !s->statement->updates()) {
+    if (s->write.array == tensor && !updates(*s)) {
       assigns = assigns.unite(isl::union_map(s->write.exact));
       has_assign = true;
     }
@@ -155,7 +181,7 @@ isl::map PromotionBuilder::exposed_reads(const std::vector<DigitStatement*>& gro
   for (const DigitStatement* s : group) {
     for (const DigitAccess& read : s->reads)
       if (read.array == tensor) add(*s, read.exact);
-    if (s->write.array == tensor && s->statement->updates()) add(*s, s->write.exact);
+    if (s->write.array == tensor && updates(*s)) add(*s, s->write.exact);
   }
   if (!exposed.is_null()) exposed = exposed.coalesce();
   crosses = !exposed.is_null() && !exposed.is_empty();
@@ -202,10 +228,10 @@ std::optional<Infeasible> PromotionBuilder::measure(const Promotion& promotion, 
     if (!extent.is_int() || isl_val_cmp_si(extent.get(), 1L << 31) > 0) return refuse("capacity", entry, "the box is " + poly::to_text(size) + " elements");
     tile.size.push_back(extent.num_si());
   }
+  // Below loops that settle all guards, a local that leaves nothing behind has no old content to keep: a guarded assignment there
+  // is one like any other. Where something is copied out, what the guards leave alone must have been copied in.
   bool crosses = false;
-  const isl::map exposed = exposed_reads(group, promotion.tensor, scope, crosses);
-  tile.copy_in = crosses;
-  if (crosses) tile.needed = exposed;
+  isl::map exposed = exposed_reads(group, promotion.tensor, scope, true, crosses);
   bool read_elsewhere = tensor.role != TensorRole::local || crosses;
   for (const Statement& s : result_.program().statements()) {
     const bool inside = std::any_of(group.begin(), group.end(), [&](const DigitStatement* g) { return g->statement == &s; });
@@ -213,6 +239,10 @@ std::optional<Infeasible> PromotionBuilder::measure(const Promotion& promotion, 
     for (const Access& read : s.reads) read_elsewhere = read_elsewhere || read.tensor == promotion.tensor;
     if (s.updates()) read_elsewhere = read_elsewhere || s.write.tensor == promotion.tensor;
   }
+  const bool guarded = std::any_of(group.begin(), group.end(), [](const DigitStatement* s) { return s->statement->conditional(); });
+  if (read_elsewhere && guarded) exposed = exposed_reads(group, promotion.tensor, scope, false, crosses);
+  tile.copy_in = crosses;
+  if (crosses) tile.needed = exposed;
   tile.copy_out = !written.is_null() && read_elsewhere;
   if (tile.copy_out) tile.written = written.coalesce();
   if (!written.is_null() && !read_elsewhere) result_.remarks_.push_back(promotion.array + ": local to its tile, nothing is copied out");

@@ -58,7 +58,10 @@ class PromotionBuilder {
   std::optional<Infeasible> measure(const Promotion& promotion, const Scope& scope, Tile& tile);
   std::optional<Infeasible> lay_out(const Promotion& promotion, Tile& tile) const;
   std::optional<Infeasible> redirect(const Promotion& promotion, const Scope& scope, const Tile& tile);
-  isl::map exposed_reads(const std::vector<DigitStatement*>& group, const std::string& tensor, const Scope& scope, bool& crosses) const;
+  /// Elements that a tile reads before it writes them. `settled`: guarded assignments count as plain ones where is_settled.
+  isl::map exposed_reads(const std::vector<DigitStatement*>& group, const std::string& tensor, const Scope& scope, bool settled, bool& crosses) const;
+  /// All guards are on digits above the scope, so that loops outside it can settle them, and data alone decides none.
+  bool is_settled(const DigitStatement& statement, const Scope& scope) const;
   std::optional<Infeasible> add_copies(const Promotion& promotion, const Scope& scope, const Tile& tile);
   std::optional<Infeasible> add_copy(const Promotion& promotion, const Scope& scope, const Tile& tile, LeafKind kind,
                                      const isl::map& elements, const isl::set& reached, std::vector<Tree::Branch>& branches);

@@ -1,6 +1,7 @@
 /// Contractions: sums of products whose operands share no result loop. Found by structure, planned as packed register tiles.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -19,6 +20,8 @@ struct Contraction {
   std::vector<std::size_t> reduction;    ///< iterators that the result lacks, in source order
   std::vector<std::size_t> outer_right;  ///< other result iterators that move the right operand
   std::vector<std::size_t> outer_left;   ///< other result iterators
+  std::vector<std::size_t> fixed;        ///< indices from memory and what they depend on, in source order: around everything else
+  std::map<std::size_t, std::string> least;  ///< iterator -> its smallest value, over the fixed ones: isl text of an expression
   ElementType element = ElementType::f32;  ///< of the products
   StatementView view;                    ///< over the iterators
 };

@@ -1,5 +1,7 @@
 #include <algorithm>
+#include <set>
 
+#include "passes/effective_pairs.h"
 #include "search/contraction.h"
 #include "support/text.h"
 
@@ -24,24 +26,100 @@ std::optional<Operand> operand(const Program& program, const Statement& statemen
   return inner;
 }
 
-/// The values of iterator `position` do not depend on the other iterators.
-bool is_rectangular(const isl::set& domain, std::size_t position) {
+/// `set` with the dimensions that `gone` names eliminated.
+isl::set without(const isl::set& set, const std::function<bool(std::size_t)>& gone) {
+  isl_set* left = set.copy();
+  const auto count = static_cast<std::size_t>(isl_set_dim(left, isl_dim_set));
+  for (std::size_t d = 0; d < count; ++d)
+    if (gone(d)) left = isl_set_eliminate(left, isl_dim_set, static_cast<unsigned>(d), 1);
+  return isl::manage(left);
+}
+
+/// The values of iterator `position` do not depend on the other iterators, but for those in `fixed`.
+bool is_rectangular(const isl::set& domain, std::size_t position, const std::vector<std::size_t>& fixed) {
+  const auto is_fixed = [&](std::size_t d) { return std::find(fixed.begin(), fixed.end(), d) != fixed.end(); };
+  const isl::set others = without(domain, [&](std::size_t d) { return d == position; });
+  const isl::set only = without(domain, [&](std::size_t d) { return d != position && !is_fixed(d); });
+  return others.intersect(only).is_equal(domain);
+}
+
+/// Indices from memory, and the iterators that their values and ranges are made of.
+std::vector<std::size_t> fixed_iterators(const Statement& statement) {
+  std::set<std::size_t> fixed;
+  const auto note = [&](const isl::pw_multi_aff& value) {
+    value.foreach_piece([&](const isl::set&, const isl::multi_aff& piece) {
+      for (std::size_t i = 0; i < statement.iterators.size(); ++i)
+        if (isl_multi_aff_involves_dims(piece.get(), isl_dim_in, static_cast<unsigned>(i), 1) == isl_bool_true) fixed.insert(i);
+    });
+  };
+  for (const Guard& guard : statement.guards) {
+    fixed.insert(guard.iterator);
+    walk_expr(guard.value, [&](const Expr& e) {
+      if (const auto* read = std::get_if<Read>(&e.node)) note(statement.reads[read->access].index);
+      if (const auto* index = std::get_if<IndexValue>(&e.node)) note(statement.indices[index->index]);
+    });
+  }
+  return {fixed.begin(), fixed.end()};
+}
+
+/// The smallest value of iterator `position` for given fixed ones, as text over the iterators' names: "start_at", "0".
+std::optional<std::string> least_value(const Statement& statement, const isl::set& domain, std::size_t position,
+                                       const std::vector<std::size_t>& fixed) {
+  const auto is_fixed = [&](std::size_t d) { return std::find(fixed.begin(), fixed.end(), d) != fixed.end(); };
+  isl_map* values = isl_set_identity(without(domain, [&](std::size_t d) { return d != position && !is_fixed(d); }).release());
+  const auto count = static_cast<unsigned>(isl_map_dim(values, isl_dim_out));
   const auto at = static_cast<unsigned>(position);
-  const auto count = static_cast<unsigned>(static_cast<int>(isl_set_dim(domain.get(), isl_dim_set)));
-  const isl::set without = isl::manage(isl_set_eliminate(domain.copy(), isl_dim_set, at, 1));
-  isl_set* only = isl_set_eliminate(domain.copy(), isl_dim_set, 0, at);
-  only = isl_set_eliminate(only, isl_dim_set, at + 1, count - at - 1);
-  return without.intersect(isl::manage(only)).is_equal(domain);
+  values = isl_map_project_out(values, isl_dim_out, at + 1, count - at - 1);
+  values = isl_map_project_out(values, isl_dim_out, 0, at);
+  for (unsigned d = 0; d < count; ++d)
+    if (!is_fixed(d)) values = isl_map_eliminate(values, isl_dim_in, d, 1);
+  const isl::pw_multi_aff least = isl::manage(isl_map_lexmin_pw_multi_aff(values)).coalesce();
+  std::optional<isl::multi_aff> piece;
+  if (isl_pw_multi_aff_n_piece(least.get()) != 1) return std::nullopt;
+  least.foreach_piece([&](const isl::set&, const isl::multi_aff& value) { piece = value; });
+  const isl::aff value = piece->at(0);
+  if (isl_aff_dim(value.get(), isl_dim_div) != 0 || isl_aff_involves_dims(value.get(), isl_dim_param, 0, static_cast<unsigned>(isl_aff_dim(value.get(), isl_dim_param))) == isl_bool_true)
+    return std::nullopt;
+  const isl::val constant = isl::manage(isl_aff_get_constant_val(value.get()));
+  if (!constant.is_int()) return std::nullopt;
+  std::string text = poly::to_text(constant);
+  for (unsigned d = 0; d < count; ++d) {
+    const isl::val c = isl::manage(isl_aff_get_coefficient_val(value.get(), isl_dim_in, static_cast<int>(d)));
+    if (!c.is_int()) return std::nullopt;
+    if (!c.is_zero()) text += " + " + poly::to_text(c) + " * " + statement.iterators[d];
+  }
+  return text;
+}
+
+/// Both run under the same conditions, where their iterators of one name are equal.
+bool same_conditions(const Program& program, const Statement& candidate, const Statement& statement) {
+  if (candidate.guards.size() != statement.guards.size() || candidate.predicate != nullptr || statement.predicate != nullptr) return false;
+  const std::vector<GuardElement> mine = guard_elements(program, statement), theirs = guard_elements(program, candidate);
+  if (mine.size() != statement.guards.size() || theirs.size() != mine.size()) return false;
+  isl_map* same = isl_map_from_domain_and_range(candidate.domain.copy(), statement.domain.copy());
+  for (std::size_t i = 0; i < candidate.iterators.size(); ++i) {
+    const auto at = std::find(statement.iterators.begin(), statement.iterators.end(), candidate.iterators[i]) - statement.iterators.begin();
+    same = isl_map_equate(same, isl_dim_in, static_cast<int>(i), isl_dim_out, static_cast<int>(at));
+  }
+  const isl::map pairs = isl::manage(same);  // { candidate[..] -> statement[..] }
+  for (std::size_t g = 0; g < mine.size(); ++g) {
+    if (statement.iterators[mine[g].iterator] != candidate.iterators[theirs[g].iterator] || mine[g].tensor != theirs[g].tensor) return false;
+    if (!pairs.apply_range(mine[g].element).is_subset(theirs[g].element)) return false;
+  }
+  return true;
 }
 
 /// Sets the same elements to a literal, its iterators named as those of `statement`.
 bool initialises(const Program& program, const Statement& candidate, const Statement& statement, const StatementView& view,
-                 const TypicalSizes& sizes) {
+                 const std::vector<std::size_t>& fixed, const TypicalSizes& sizes) {
   if (candidate.write.tensor != statement.write.tensor || candidate.combine != Combine::assign) return false;
   if (!std::holds_alternative<Literal>(candidate.body->node)) return false;
   for (const std::string& iterator : candidate.iterators) {
     if (!contains(statement.iterators, iterator)) return false;
   }
+  for (const std::size_t m : fixed)
+    if (!contains(candidate.iterators, statement.iterators[m])) return false;
+  if (!same_conditions(program, candidate, statement)) return false;
   const StatementView other = view_statement(program, candidate.name, iterator_members(candidate), sizes);
   const AccessView& mine = view.accesses[0];
   const AccessView& theirs = other.accesses[0];
@@ -80,7 +158,7 @@ std::optional<Contraction> find_contraction(const Kernel& kernel, const std::str
     return std::nullopt;
   };
   if (statement.combine != Combine::sum) return reject("it is no sum");
-  if (statement.conditional()) return reject("data decides which products count");
+  if (statement.predicate != nullptr) return reject("data decides which products count");
   const Binary* product = std::get_if<Binary>(&statement.body->node);
   if (!product || product->op != BinaryOp::mul) return reject("its body is no product");
   const auto first = operand(program, statement, product->left), second = operand(program, statement, product->right);
@@ -98,9 +176,17 @@ std::optional<Contraction> find_contraction(const Kernel& kernel, const std::str
   if (result.coefficients.empty()) return reject("the result is a scalar");
 
   const isl::set domain = statement.domain.intersect_params(program.context());
+  c.fixed = fixed_iterators(statement);
+  const auto is_fixed = [&](std::size_t m) { return std::find(c.fixed.begin(), c.fixed.end(), m) != c.fixed.end(); };
+  for (std::size_t m = 0; m < c.view.members.size(); ++m) {
+    const auto constant = c.view.ranges[m].least;
+    const auto least = c.fixed.empty() ? std::nullopt : least_value(statement, domain, m, c.fixed);
+    if (is_fixed(m)) c.least[m] = "0";
+    else if (least) c.least[m] = *least;
+    else if (constant) c.least[m] = std::to_string(*constant);
+  }
   const auto usable = [&](std::size_t m) {
-    const auto least = c.view.ranges[m].least;
-    return moves_alone(result, m) && least && is_rectangular(domain, m);
+    return !is_fixed(m) && moves_alone(result, m) && c.least.count(m) > 0 && is_rectangular(domain, m, c.fixed);
   };
   std::optional<std::size_t> lanes;
   for (std::size_t m = 0; m < c.view.members.size(); ++m) {
@@ -122,17 +208,18 @@ std::optional<Contraction> find_contraction(const Kernel& kernel, const std::str
   if (!rows) return reject("no loop moves the result and the other factor only");
   c.rows = *rows;
   for (std::size_t m = 0; m < c.view.members.size(); ++m) {
-    if (m == c.rows || m == c.lanes) continue;
+    if (m == c.rows || m == c.lanes || is_fixed(m)) continue;
     if (!result.moves_with(m)) c.reduction.push_back(m);
     else if (right.moves_with(m)) c.outer_right.push_back(m);
     else c.outer_left.push_back(m);
   }
   if (c.reduction.empty()) return reject("nothing is summed over");
   for (const std::size_t m : c.reduction) {
-    if (!c.view.ranges[m].least || *c.view.ranges[m].least < 0) return reject("a summation index has no constant lower bound");
+    const bool from_constant = c.view.ranges[m].least && *c.view.ranges[m].least >= 0;
+    if (!from_constant && (c.fixed.empty() || c.least.count(m) == 0)) return reject("a summation index has no constant lower bound");
   }
   for (const std::string& other : kernel.statements()) {
-    if (initialises(program, program.statement(other), statement, c.view, sizes)) c.init = other;
+    if (initialises(program, program.statement(other), statement, c.view, c.fixed, sizes)) c.init = other;
   }
   return c;
 }

@@ -217,11 +217,11 @@ class PromotionFinder {
       const Statement& statement = request_.program().statement(use.statement);
       if (!use.access->write || statement.combine == Combine::assign || !use.access->affine) continue;
       std::vector<std::string> steps = steps_.at(use.statement);
-      const std::size_t whole = steps.size();
+      const std::size_t whole = bands_only(steps).size();
       while (!steps.empty() && (steps.back()[0] == '#' || !moves(use, steps.back()))) steps.pop_back();
       // Without a loop that moves it, the element is one for the whole kernel.
       const bool whole_kernel = steps.empty() && part_.statements == request_.kernel.statements();
-      if ((steps.empty() && !whole_kernel) || steps.size() == whole) continue;
+      if ((steps.empty() && !whole_kernel) || bands_only(steps).size() == whole) continue;
       std::vector<TensorUse> inside;
       for (const TensorUse& other : uses) {
         if (starts_with(steps_.at(other.statement), steps)) inside.push_back(other);
@@ -245,21 +245,39 @@ class PromotionFinder {
     }
     return found;
   }
-  /// Copies inside the loop over an index from memory would run for every value that it may have.
-  bool is_guarded(const std::string& digit) const {
+  /// Copies inside a loop over an index from memory run once where that loop runs one value: everything below it is guarded by its
+  /// member, by what this kernel does not write. Elsewhere they would run for every value that the index may have.
+  bool runs_every_value(const std::string& digit) const {
     for (const auto& [member, digits] : part_.digits) {
       if (std::none_of(digits.begin(), digits.end(), [&](const Digit& d) { return d.name == digit; })) continue;
+      bool guarded = false, bound = digits.size() == 1;
       for (const std::string& name : part_.statements) {
         const StatementMembers& members = part_.members.at(name);
         const auto at = std::find(members.members.begin(), members.members.end(), member);
-        if (at != members.members.end() && views_.at(name).guarded[static_cast<std::size_t>(at - members.members.begin())]) return true;
+        if (at == members.members.end()) continue;
+        const bool here = views_.at(name).guarded[static_cast<std::size_t>(at - members.members.begin())];
+        guarded = guarded || here;
+        bound = bound && here && !writes_index(name);
       }
+      return guarded && !bound;
     }
     return false;
   }
+  /// Some guard of the statement reads what the kernel writes.
+  bool writes_index(const std::string& name) const {
+    const Statement& statement = request_.program().statement(name);
+    bool found = false;
+    for (const Guard& guard : statement.guards)
+      walk_expr(guard.value, [&](const Expr& e) {
+        const auto* read = std::get_if<Read>(&e.node);
+        for (const std::string& writer : part_.statements)
+          found = found || (read != nullptr && request_.program().statement(writer).write.tensor == statement.reads[read->access].tensor);
+      });
+    return found;
+  }
 
   void add(const Tensor& tensor, const std::vector<TensorUse>& uses, const std::vector<std::string>& scope, double elements) {
-    if (decides_effects(tensor.name) || std::any_of(scope.begin(), scope.end(), [&](const std::string& digit) { return is_guarded(digit); })) return;
+    if (decides_effects(tensor.name) || std::any_of(scope.begin(), scope.end(), [&](const std::string& digit) { return runs_every_value(digit); })) return;
     Promotion promotion;
     promotion.tensor = tensor.name;
     promotion.array = tensor.name + (elements == 1 ? "_value" : "_tile");

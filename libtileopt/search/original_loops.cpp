@@ -3,13 +3,12 @@
 #include <algorithm>
 
 #include "passes/order_check.h"
+#include "search/guarded_loops.h"
 #include "search/statement_view.h"
 #include "support/text.h"
 
 namespace tileopt {
-namespace {
 
-/// Statements over the members of a proposal: { S[members] }.
 std::vector<StatementSpace> member_spaces(const Kernel& kernel, const ScheduleProposal& proposal) {
   std::vector<StatementSpace> spaces;
   for (const std::string& name : kernel.statements()) {
@@ -21,6 +20,8 @@ std::vector<StatementSpace> member_spaces(const Kernel& kernel, const SchedulePr
   }
   return spaces;
 }
+
+namespace {
 
 /// All chains of bands, each outermost first.
 void collect_chains(const Tree& tree, std::vector<std::vector<std::string>>& chains) {
@@ -106,7 +107,7 @@ class LoopAnalysis {
 }  // namespace
 
 ScheduleProposal analyze_original_loops(const Kernel& kernel) {
-  ScheduleProposal proposal = propose_schedule(kernel, "original");
+  ScheduleProposal proposal = place_guarded_loops(kernel, propose_schedule(kernel, "original"));
   LoopAnalysis(kernel, proposal).run();
   return proposal;
 }

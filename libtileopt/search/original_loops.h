@@ -5,8 +5,12 @@
 
 namespace tileopt {
 
-/// propose_schedule(kernel, "original") with `coincident` and `permutable` derived from the dependences.
+/// propose_schedule(kernel, "original") with loops over indices placed (guarded_loops.h), and `coincident` and `permutable` derived
+/// from the dependences.
 ScheduleProposal analyze_original_loops(const Kernel& kernel);
+
+/// Statements over the members of a proposal: { S[members] }.
+std::vector<StatementSpace> member_spaces(const Kernel& kernel, const ScheduleProposal& proposal);
 
 /// Several statements that share a leaf of `tree` (isl gave them distinct times) are ordered as in the source.
 Tree separate_leaves(const Tree& tree, const std::vector<std::string>& statements);

@@ -1,7 +1,8 @@
 /// BLIS-like plans: packed operands, a register tile of outer products.
 ///   jc > kc > ic > jr > ir > (C_init ; C: kk)      right packed after kc, left after ic, the result tile after ir
 /// A convolution is the same with more loops: outer result loops that only move the left operand lie between kc and ic, short
-/// summation loops above kk.
+/// summation loops above kk. Loops over indices from memory, and what these depend on, lie around everything else: inside them bounds
+/// and offsets are affine, and blocks start where the range does.
 #include <algorithm>
 #include <cmath>
 #include <memory>
@@ -22,7 +23,8 @@ class ContractionPlanner {
   ContractionPlanner(const PlanRequest& request, Contraction contraction, const Atom& multiply_add, const Atom& elementwise)
       : request_(request), c_(std::move(contraction)), fma_(multiply_add), box_(elementwise) {}
 
-  bool choose_sizes(std::string& why_not);
+  /// `threads`: a fixed loop to spread over the threads, instead of one that the packing is shared by.
+  bool choose_sizes(std::optional<std::size_t> threads, std::string& why_not);
   PlanPart build(NameTable& names) const;
   std::string label() const { return std::to_string(mr_) + "x" + std::to_string(nr_) + " register tile"; }
   double seconds() const;
@@ -135,7 +137,7 @@ void ContractionPlanner::choose_lanes() {
   double depth = element_bytes();
   for (const std::size_t m : inner_sums_) depth *= m == blocked_ && kc_ > 0 ? double(kc_) : range(m).typical;
   const bool is_private =
-      thread_ && (*thread_ == c_.lanes || std::count(c_.outer_right.begin(), c_.outer_right.end(), *thread_) > 0);
+      thread_ && (*thread_ == c_.lanes || std::count(c_.fixed.begin(), c_.fixed.end(), *thread_) > 0 || std::count(c_.outer_right.begin(), c_.outer_right.end(), *thread_) > 0);
   const double most_bytes = is_private ? kPrivateBytes : cache_bytes(request_.machine, 3) / 4;
   const long most = std::clamp(static_cast<long>(most_bytes / depth), nr_, 4096L);
   nc_ = balance_block(range(c_.lanes).typical, most, nr_, thread_ == c_.lanes ? request_.threads : 1);
@@ -144,7 +146,7 @@ void ContractionPlanner::choose_lanes() {
   else if (constant && *constant <= most && thread_ != c_.lanes) nc_ = 0;
 }
 
-bool ContractionPlanner::choose_sizes(std::string& why_not) {
+bool ContractionPlanner::choose_sizes(std::optional<std::size_t> threads, std::string& why_not) {
   const std::string atom_level = level_of_kind(request_.machine, LevelKind::atom);
   const auto rows = pinned(atom_level, c_.rows), lanes = pinned(atom_level, c_.lanes);
   tile_ = choose_register_tile(request_.machine, element_bytes(), range(c_.rows).typical, range(c_.lanes).typical, rows, lanes);
@@ -158,7 +160,8 @@ bool ContractionPlanner::choose_sizes(std::string& why_not) {
               std::to_string(static_cast<long>(range(c_.lanes).typical)) + " lanes, sums of " + std::to_string(static_cast<long>(summed)) + ")";
     return false;
   }
-  choose_threads();
+  thread_ = threads;
+  if (!thread_) choose_threads();
   choose_reduction();
   choose_rows();
   choose_lanes();
@@ -275,6 +278,7 @@ PlanPart ContractionPlanner::build(NameTable& names) const {
   std::vector<std::string> above;  // digits from the root to the register tile
   std::string pack_right, pack_left;
   std::vector<std::size_t> sums_above;
+  for (const std::size_t m : c_.fixed) above.push_back(member.at(m));
   for (const std::size_t m : c_.outer_right) above.push_back(member.at(m));
   if (nc_ > 0) above.push_back(outer.at(c_.lanes));
   for (const std::size_t m : outer_sums_) {
@@ -305,9 +309,9 @@ PlanPart ContractionPlanner::build(NameTable& names) const {
     std::vector<std::string> values;
     for (const std::size_t m : wanted) {
       result.members.push_back(member.at(m));
-      const long least = *range(m).least;
+      const auto least = c_.least.find(m);
       if (!contains(statement.iterators, iterator(m))) values.push_back("(0)");
-      else values.push_back("(" + iterator(m) + (least > 0 ? " - " + std::to_string(least) : least < 0 ? " + " + std::to_string(-least) : "") + ")");
+      else values.push_back("(" + iterator(m) + (least == c_.least.end() || least->second == "0" ? "" : " - (" + least->second + ")") + ")");
     }
     result.map = "{ " + statement.name + "[" + join(statement.iterators, ", ") + "] -> [" + join(values, ", ") + "] }";
     return result;
@@ -391,9 +395,20 @@ std::vector<PartOption> plan_contraction(const PlanRequest& request, const Contr
     why_not = "both factors are parts of one tensor, which can be packed in one way only";
     return {};
   }
-  const auto planner = std::make_shared<ContractionPlanner>(request, contraction, *multiply_add, *elementwise);
-  if (!planner->choose_sizes(why_not)) return {};
-  return {{planner->label(), planner->seconds(), [planner](NameTable& names) { return planner->build(names); }}};
+  std::vector<PartOption> options;
+  const auto add = [&](std::optional<std::size_t> threads) {
+    const auto planner = std::make_shared<ContractionPlanner>(request, contraction, *multiply_add, *elementwise);
+    if (!planner->choose_sizes(threads, why_not)) return;
+    options.push_back({planner->label(), planner->seconds(), [planner](NameTable& names) { return planner->build(names); }});
+  };
+  // Whole groups first: their packing is private to a thread. Where the groups depend on each other, threads share one group.
+  for (const std::size_t m : contraction.fixed) {
+    const bool asked = request.pins.parallel(contraction.statement, contraction.view.members[m]);
+    const bool enough = !contraction.view.guarded[m] && contraction.view.ranges[m].typical >= 2.0 * request.threads;
+    if (asked || (request.threads > 1 && enough)) add(m);
+  }
+  add(std::nullopt);
+  return options;
 }
 
 }  // namespace tileopt

@@ -41,7 +41,12 @@ std::optional<Infeasible> dry_run(const Kernel& kernel, const KernelPlan& plan, 
   if (auto problem = refused(promoted)) return problem;
   const auto pipelined = pipeline_copies(std::get<PromotedSchedule>(promoted));
   if (auto problem = refused(pipelined)) return problem;
-  return refused(place_barriers(std::get<PipelinedSchedule>(pipelined), machine));
+  const auto synchronized = place_barriers(std::get<PipelinedSchedule>(pipelined), machine);
+  if (auto problem = refused(synchronized)) return problem;
+  // Whether loops over indices can run one value alone shows in the Ast.
+  const bool guarded = std::any_of(plan.statements.begin(), plan.statements.end(),
+                                   [&](const std::string& name) { return !kernel.program().statement(name).guards.empty(); });
+  return guarded ? refused(build_ast(std::get<SynchronizedSchedule>(synchronized))) : std::nullopt;
 }
 
 /// One way to plan a kernel: for every part its options, best first.

@@ -1,5 +1,6 @@
-/// coverage of loops that run one value: the iterations that are left out have no effect, because in every leaf below the
-/// loop's variable is guarded by the value that is run, and nothing in the loop changes that value.
+/// coverage of loops that run one value: the iterations that are left out have no effect, because in every computation below
+/// the loop's variable is guarded by the value that is run, nothing in the loop changes that value, and copies that stand alone
+/// change nothing. And of boxes, whose points have no conditions of their own: bound loops outside hold all guards of theirs.
 #include <algorithm>
 #include <set>
 
@@ -71,6 +72,7 @@ class SameValue {
     if (found == bound_.binding().indices.end()) return false;
     return leaf_.inside.is_subset(reader_.value(found->second, leaf_.points).eq_set(leaf_.indices[guard]));
   }
+  /// The guard's element is that of the value at every point of the box, not at its corner alone.
   bool same_read(std::size_t run, std::size_t guard) const {
     const auto found = bound_.binding().reads.find(run);
     const PointAccess& access = leaf_.reads[guard];
@@ -79,7 +81,10 @@ class SameValue {
     if (!leaf_.inside.is_subset(access.element.domain())) return false;
     for (std::size_t d = 0; d < access.corner.size(); ++d)
       if (!leaf_.inside.is_subset(reader_.value(found->second[d], leaf_.points).eq_set(access.corner[d]))) return false;
-    return true;
+    const std::vector<std::vector<long>>& steps = leaf_.statement->read_steps[guard];
+    return std::all_of(steps.begin(), steps.end(), [](const std::vector<long>& row) {
+      return std::all_of(row.begin(), row.end(), [](long step) { return step == 0; });
+    });
   }
 
   const Bound& bound_;
@@ -96,7 +101,7 @@ bool is_iterator(const Leaf& leaf, std::size_t depth, std::size_t iterator) {
 }
 
 bool guards_leaf(const Bound& bound, const Leaf& leaf) {
-  if (leaf.program == nullptr || !leaf.box.empty()) return false;
+  if (leaf.program == nullptr) return false;
   const SameValue same(bound, leaf);
   return std::any_of(leaf.program->guards.begin(), leaf.program->guards.end(), [&](const Guard& guard) {
     return is_iterator(leaf, bound.loop.depth, guard.iterator) && same.equal(bound.value(), guard.value);
@@ -150,6 +155,48 @@ Outcome check_reads_inside(const Bound& bound) {
   return {};
 }
 
+bool lives_inside(const Bound& bound, const ArrayUse& array) { return array.promoted != nullptr && array.outer_loops > bound.loop.depth; }
+
+/// { X[o, x] -> T[y] } for copies between a promoted array and a tensor; empty parts of other leaves.
+isl::map moved_elements(const Leaf& copy) {
+  const PointAccess& near = copy.kind == LeafKind::copy_in ? copy.write : copy.reads[0];
+  const PointAccess& far = copy.kind == LeafKind::copy_in ? copy.reads[0] : copy.write;
+  return near.element.intersect_domain(copy.moved).reverse().apply_range(far.element.intersect_domain(copy.moved));
+}
+
+/// What a store moves, some copy before it has loaded from the same element of the tensor, and no other copy put anything there.
+Outcome check_store(const Bound& bound, const Leaf& store) {
+  const Execution& execution = bound.execution;
+  isl::map left = moved_elements(store);
+  const isl::set kept = left.domain();
+  for (const std::size_t l : bound.loop.leaves) {
+    const Leaf& load = execution.leaves[l];
+    if (load.kind != LeafKind::copy_in || load.write.array != store.reads[0].array) continue;
+    const auto changed = [&](const std::string& how) {
+      return refuted(bound, store.label + " below it stores what " + load.label + " " + how);
+    };
+    if (!load.write.element.intersect_domain(load.zeroed).range().is_disjoint(kept)) return changed("filled with zeros");
+    const isl::map loaded = load.reads[0].array == store.write.array ? moved_elements(load).intersect_domain(kept) : isl::map();
+    if (loaded.is_null() || !loaded.is_subset(moved_elements(store))) return changed("loaded from another element");
+    const isl::map late = load.write.element.apply_range(store.reads[0].element.reverse()).intersect(not_before(load, store));
+    if (!late.is_empty()) return changed("loads later");
+    left = left.subtract(loaded);
+  }
+  if (left.is_empty()) return {};
+  return Refutation{"loop " + bound.loop.node->variable + " runs one value, but " + store.label + " below it stores what was not loaded before",
+                    sample(execution, left).text(), bound.source.where};
+}
+
+/// Where the guards fail, copies alone would run in the iterations that are left out. They change nothing: what lives inside the
+/// loop is gone after it, and what is stored is what was loaded from there.
+Outcome check_copy(const Bound& bound, const Leaf& copy) {
+  const ArrayUse& near = bound.execution.array_of(copy.kind == LeafKind::copy_in ? copy.write : copy.reads[0]);
+  const ArrayUse& far = bound.execution.array_of(copy.kind == LeafKind::copy_in ? copy.reads[0] : copy.write);
+  if (!lives_inside(bound, near)) return refuted(bound, copy.label + " below it copies to or from " + near.name + ", which outlives it");
+  if (far.promoted != nullptr) return refuted(bound, copy.label + " below it copies between promoted arrays");
+  return copy.kind == LeafKind::copy_out ? check_store(bound, copy) : Outcome{};
+}
+
 Outcome check_bound(const Execution& execution, const LoopUse& loop) {
   const AstBinding& binding = *loop.node->binding;
   const Ast& ast = (*execution.kernels)[loop.kernel];
@@ -163,14 +210,47 @@ Outcome check_bound(const Execution& execution, const LoopUse& loop) {
   if (Outcome outcome = check_names(bound)) return outcome;
   if (Outcome outcome = check_unchanged(bound)) return outcome;
   if (Outcome outcome = check_reads_inside(bound)) return outcome;
-  for (const std::size_t l : loop.leaves)
-    if (!guards_leaf(bound, execution.leaves[l])) return refuted(bound, execution.leaves[l].label + " is not guarded by it");
+  for (const std::size_t l : loop.leaves) {
+    const Leaf& leaf = execution.leaves[l];
+    if (leaf.is_copy()) {
+      if (Outcome outcome = check_copy(bound, leaf)) return outcome;
+    } else if (!guards_leaf(bound, leaf)) {
+      return refuted(bound, leaf.label + " is not guarded by it");
+    }
+  }
   return {};
 }
 
 }  // namespace
 
+namespace {
+/// Guards of the leaf's statement that a bound loop around it settles; `outside`: only loops of at most this depth count.
+bool all_settled(const Execution& execution, const Leaf& leaf, std::size_t outside) {
+  if (leaf.program->predicate != nullptr) return false;
+  return std::all_of(leaf.program->guards.begin(), leaf.program->guards.end(), [&](const Guard& guard) {
+    return std::any_of(leaf.loop_ids.begin(), leaf.loop_ids.end(), [&](std::size_t id) {
+      const LoopUse& loop = execution.loops[id];
+      return loop.node->binding && loop.depth < outside && is_iterator(leaf, loop.depth, guard.iterator);
+    });
+  });
+}
+}  // namespace
+
+bool guards_settled_outside(const Execution& execution, const Leaf& leaf, std::size_t outer_loops) {
+  return leaf.program != nullptr && leaf.program->conditional() && all_settled(execution, leaf, outer_loops);
+}
+
 void check_bindings(Checker& checker) {
+  for (const Leaf& leaf : checker.execution.leaves) {
+    if (leaf.program == nullptr || leaf.box.empty() || !leaf.program->conditional()) continue;
+    checker.report.prove(obligation("coverage", "conditions of the box of " + leaf.label + " in kernel " + checker.execution.kernel_name(leaf.kernel),
+                                    leaf.where(), kernel_entry(leaf.kernel, "atoms[" + leaf.program->name + "]")),
+                         [&]() -> Outcome {
+                           if (all_settled(checker.execution, leaf, leaf.loops.size())) return {};
+                           return Refutation{"the points of a box of " + leaf.label + " have conditions that no loop around it settles",
+                                             sample(checker.execution, leaf.points).text(), leaf.where()};
+                         });
+  }
   for (const LoopUse& loop : checker.execution.loops) {
     if (!loop.node->binding) continue;
     checker.report.prove(obligation("coverage", "values left out by loop " + loop.node->variable + " in kernel " +

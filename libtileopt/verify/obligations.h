@@ -40,6 +40,9 @@ std::string kernel_entry(std::size_t kernel, const std::string& rest);  ///< "ke
 void check_values(Checker& checker);
 void check_coverage(Checker& checker);
 void check_bindings(Checker& checker);  ///< part of coverage: loops that run one value
+/// All guards of the leaf's statement are settled by bound loops among its `outer_loops` outermost loops, and it has no predicate:
+/// where the iteration of those loops runs at all, the statement has its effect.
+bool guards_settled_outside(const Execution& execution, const Leaf& leaf, std::size_t outer_loops);
 void check_order(Checker& checker);
 void check_bounds(Checker& checker);
 void check_padding(Checker& checker);

@@ -46,10 +46,17 @@ class ValueChecker {
       for (std::size_t r = 0; r < statement.reads.size(); ++r)
         if (statement.reads[r].tensor == tensor)
           slots.push_back({i, r, &statement.reads[r], &leaf.reads[r], intended_elements(leaf, statement.reads[r])});
-      if (statement.updates() && statement.write.tensor == tensor)
+      if (statement.updates() && statement.write.tensor == tensor && !replaces_content(leaf))
         slots.push_back({i, LastWriters::own_read, &statement.write, &leaf.write, intended_elements(leaf, statement.write)});
     }
     return slots;
+  }
+
+  /// A guarded assignment to an array that lives inside the bound loops that settle its guards: where it has no effect, that array
+  /// is never opened, so it has no old content to keep.
+  bool replaces_content(const Leaf& leaf) const {
+    const ArrayUse& array = execution_.array_of(leaf.write);
+    return leaf.program->combine == Combine::assign && array.promoted != nullptr && guards_settled_outside(execution_, leaf, array.outer_loops);
   }
 
   std::string slot_name(const Slot& slot) const {

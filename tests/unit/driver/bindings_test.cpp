@@ -45,6 +45,44 @@ class Bindings : public ::testing::Test {
     ADD_FAILURE() << "nothing is refuted";
     return {};
   }
+  /// The first refuted obligation where every node that `change` gives something else for is replaced.
+  Obligation refuted_nodes(const Module& module, const std::function<AstNodePtr(const AstNodePtr&)>& change) {
+    std::vector<Ast> asts = module.asts;
+    bool changed = false;
+    for (Ast& ast : asts) ast.root = rewrite_nodes(ast.root, change, changed);
+    EXPECT_TRUE(changed) << "nothing was changed";
+    const Certificate certificate = verify(*program_, asts, {}, machine_, "test");
+    for (const Obligation& o : certificate.obligations)
+      if (o.verdict == Verdict::refuted) return o;
+    ADD_FAILURE() << "nothing is refuted";
+    return {};
+  }
+  static AstNodePtr rewrite_nodes(const AstNodePtr& node, const std::function<AstNodePtr(const AstNodePtr&)>& change, bool& changed) {
+    if (node == nullptr) return node;
+    if (AstNodePtr other = change(node); other != node) {
+      changed = true;
+      return other;
+    }
+    const auto below = [&](const AstNodePtr& child) { return rewrite_nodes(child, change, changed); };
+    if (const auto* loop = std::get_if<AstFor>(&node->node)) {
+      AstFor copy = *loop;
+      copy.body = below(copy.body);
+      return make_node(std::move(copy));
+    }
+    if (const auto* block = std::get_if<AstBlock>(&node->node)) {
+      AstBlock copy;
+      for (const AstNodePtr& child : block->children) copy.children.push_back(below(child));
+      return make_node(std::move(copy));
+    }
+    if (const auto* branch = std::get_if<AstIf>(&node->node))
+      return make_node(AstIf{branch->condition, below(branch->then_body), below(branch->else_body)});
+    if (const auto* allocate = std::get_if<AstAllocate>(&node->node)) return make_node(AstAllocate{allocate->arrays, below(allocate->body)});
+    return node;
+  }
+  static const AstLeaf* leaf_of(const AstNodePtr& node, const std::string& statement) {
+    const auto* leaf = std::get_if<AstLeaf>(&node->node);
+    return leaf != nullptr && leaf->statement == statement ? leaf : nullptr;
+  }
   static AstNodePtr rewrite(const AstNodePtr& node, const std::function<void(AstFor&)>& change, bool& changed) {
     if (node == nullptr) return node;
     if (const auto* loop = std::get_if<AstFor>(&node->node)) {
@@ -151,6 +189,83 @@ TEST_F(Bindings, WithoutItsLoopInPlaceAGuardIsTested) {
   EXPECT_TRUE(module.certificate.proved());
   EXPECT_NE(module.text.source.find("if ("), std::string::npos);
   EXPECT_EQ(module.text.facts.at(0).leaves.at(0).tested, (std::vector<std::string>{"guard 0"}));
+}
+
+const char* const ragged =
+    "@numerics(contract=True)\n"
+    "def f(X: f32[T, K], W: f32[G, K, N], start: i32[G + 1], Y: out[f32[T, N]]):\n"
+    "    assume(0 <= start[:] <= T and monotone(start))\n"
+    "    for g in range(G):\n"
+    "        for t in range(start[g], start[g + 1]):\n"
+    "            for n in range(N):\n"
+    "                Y[t, n] = sum(X[t, k] * W[g, k, n] for k in range(K))\n";
+
+TEST_F(Bindings, CopiesBelowABoundLoopStoreWhatTheyLoaded) {
+  const Module module = compile(ragged);
+  const AstNodePtr nothing = make_node(AstBlock{});
+  const Obligation dropped = refuted_nodes(module, [&](const AstNodePtr& node) { return leaf_of(node, "copy_in_Y_tile") ? nothing : node; });
+  EXPECT_EQ(dropped.name, "coverage");
+  EXPECT_NE(dropped.reason.find("stores what was not loaded before"), std::string::npos) << dropped.reason;
+  const Obligation moved = refuted_nodes(module, [&](const AstNodePtr& node) {
+    const AstLeaf* leaf = leaf_of(node, "copy_in_Y_tile");
+    if (leaf == nullptr) return node;
+    AstLeaf other = *leaf;
+    other.reads[0][0] = parse_ast_expr("start_at", "");
+    return make_node(std::move(other));
+  });
+  EXPECT_EQ(moved.name, "coverage");
+  EXPECT_NE(moved.reason.find("loaded from another element"), std::string::npos) << moved.reason;
+}
+
+TEST_F(Bindings, AnArrayThatOutlivesABoundLoopIsNotCopiedInIt) {
+  const Module module = compile(ragged);
+  // Without its node an array lives as long as the kernel.
+  const Obligation o = refuted_nodes(module, [&](const AstNodePtr& node) {
+    const auto* allocate = std::get_if<AstAllocate>(&node->node);
+    return allocate != nullptr ? allocate->body : node;
+  });
+  EXPECT_EQ(o.name, "coverage");
+  EXPECT_NE(o.reason.find("outlives it"), std::string::npos) << o.reason;
+}
+
+TEST_F(Bindings, ABoxRunsUnderBoundLoopsOnly) {
+  const Module module = compile(ragged);
+  EXPECT_TRUE(module.certificate.proved());
+  for (const char* variable : {"start_at", "start_at_2"}) {
+    const Obligation o = refuted_nodes(module, [&](const AstNodePtr& node) {
+      const auto* loop = std::get_if<AstFor>(&node->node);
+      if (loop == nullptr || loop->variable != variable) return node;
+      AstFor dense = *loop;
+      dense.binding.reset();
+      return make_node(std::move(dense));
+    });
+    EXPECT_EQ(o.name, "coverage");
+    EXPECT_NE(o.reason.find("have conditions that no loop around it settles"), std::string::npos) << o.reason;
+  }
+}
+
+TEST_F(Bindings, ABoxUnderTheWrongGroupIsRefuted) {
+  const Module module = compile(ragged);
+  const Obligation o = refuted(module, [](AstFor& loop) { loop.binding->reads.begin()->second[0] = parse_ast_expr("g + 1", ""); });
+  EXPECT_EQ(o.name, "coverage");
+  EXPECT_NE(o.reason.find("is not guarded by it"), std::string::npos) << o.reason;
+}
+
+TEST_F(Bindings, ALocalUnderABoundLoopKeepsNoOldContent) {
+  const Module module = compile(
+      "def f(row: i32[N], X: f32[V, M], y: out[f32[N]]):\n"
+      "    assume(0 <= row[:] < V)\n"
+      "    for i in range(N):\n"
+      "        for z in range(1):\n"
+      "            s: f32 = sum(X[row[i], m] for m in range(M))\n"
+      "            y[i] = s * X[row[i], 0] if M > 0 else 0\n");
+  EXPECT_TRUE(module.certificate.proved());
+  EXPECT_NE(module.text.source.find("s_value"), std::string::npos) << module.text.source;
+  EXPECT_EQ(module.text.source.find("copy"), std::string::npos);
+  for (const auto& [name, statement] : module.asts.at(0).statements) EXPECT_NE(statement.write_array, "s") << name;
+  // Without the binding the old content would matter.
+  const Obligation o = refuted(module, [](AstFor& loop) { loop.binding.reset(); });
+  EXPECT_EQ(o.name, "values");
 }
 
 }  // namespace

@@ -168,5 +168,53 @@ TEST(Contraction, SizesShapeTheBlocks) {
   EXPECT_TRUE(PlanCase(kernel_file("gemm")).kernel("", "x86-64-v3", flat).atoms.empty()) << "one row needs no register tile";
 }
 
+TEST(Contraction, RowsBetweenOffsetsFromMemory) {
+  const PlanCase ragged(kernel_file("ragged_grouped_gemm"));
+  const KernelPlan kernel = ragged.kernel();
+  EXPECT_EQ(kernel.tree.write(), "g > start_at > start_at_2 > nc > kc > tc > nr > tr > (Y_init ; Y: kk)");
+  EXPECT_EQ(kernel.members.at("Y").map.find("t - (0 + 1 * start_at)") != std::string::npos, true) << kernel.members.at("Y").map;
+  EXPECT_EQ(kernel.atoms.at("Y").box, (std::vector<std::string>{"tt", "nn"}));
+  EXPECT_EQ(find_promotion(kernel, "W")->after, "kc");
+  EXPECT_EQ(find_promotion(kernel, "X")->after, "tc");
+  ResolveOptions options;
+  options.threads = 2;
+  const KernelPlan threads = ragged.kernel("", "x86-64-v3", options);
+  EXPECT_EQ(threads.find_digit("g")->level, "thread") << "groups are disjoint, since the offsets grow";
+  EXPECT_EQ(find_promotion(threads, "W")->space, "stack");
+}
+
+TEST(Contraction, GroupsThatMayOverlapShareTheThreads) {
+  ResolveOptions options;
+  options.threads = 2;
+  const KernelPlan kernel = PlanCase(R"(
+@numerics(contract=True)
+def ragged(X: f32[T, K], W: f32[G, K, N], start: i32[G + 1], Y: out[f32[T, N]]):
+    assume(0 <= start[:] <= T)
+    for g in range(G):
+        for t in range(start[g], start[g + 1]):
+            for n in range(N):
+                Y[t, n] = sum(X[t, k] * W[g, k, n] for k in range(K))
+)").kernel("", "x86-64-v3", options);
+  EXPECT_EQ(kernel.find_digit("g")->level, "serial");
+  EXPECT_EQ(kernel.find_digit("tc")->level, "thread");
+}
+
+TEST(Contraction, AGatheredPageIsPacked) {
+  const KernelPlan kernel = PlanCase(kernel_file("paged_scores")).kernel();
+  EXPECT_EQ(path_dims(kernel.tree, "S_sum1"), (std::vector<std::string>{"b", "page_at", "dc", "hc", "jr", "hr", "dd"}));
+  ASSERT_NE(find_promotion(kernel, "K"), nullptr);
+  EXPECT_EQ(find_promotion(kernel, "K")->after, "dc");
+}
+
+TEST(Contraction, AConditionOnDataKeepsScalarCode) {
+  const auto candidate = PlanCase(R"(
+def f(A: f32[M, K], B: f32[K, N], keep: f32[K], C: out[f32[M, N]]):
+    for i, j in grid(M, N):
+        C[i, j] = sum(A[i, k] * B[k, j] for k in range(K) if keep[k] > 0)
+)").resolve();
+  ASSERT_TRUE(feasible(candidate));
+  EXPECT_TRUE(std::get<ResolvedPlan>(candidate).plan.kernels.at(0).atoms.empty());
+}
+
 }  // namespace
 }  // namespace tileopt

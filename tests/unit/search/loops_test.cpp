@@ -193,5 +193,61 @@ def f(A: f32[M, N], B: out[f32[M, N]]):
 )").kernel("", "x86-64-v3", options);
 }
 
+TEST(Loops, AnIndexFromMemoryStandsBelowWhatItDependsOn) {
+  const KernelPlan kernel = PlanCase(kernel_file("embedding")).kernel();
+  EXPECT_EQ(kernel.tree.write(), "t > token_at > d");
+  EXPECT_EQ(kernel.find_digit("d")->level, "simd");
+  ResolveOptions options;
+  options.threads = 2;
+  EXPECT_EQ(PlanCase(kernel_file("embedding")).kernel("", "x86-64-v3", options).find_digit("t")->level, "thread");
+}
+
+TEST(Loops, StatementsUnderOneIndexShareItsLoop) {
+  const KernelPlan kernel = PlanCase(R"(
+def f(key: i32[N], a: f32[N], H: inout[f32[B]], C: inout[i32[B]]):
+    assume(0 <= key[:] < B)
+    for i in range(N):
+        H[key[i]] += a[i]
+        C[key[i]] += 1
+)").kernel();
+  EXPECT_EQ(kernel.tree.write(), "i > key_at > (H ; C)");
+  EXPECT_EQ(kernel.members.at("H").members, kernel.members.at("C").members);
+}
+
+TEST(Loops, TwoElementsOfOneIndexAreTwoLoops) {
+  const KernelPlan kernel = PlanCase(R"(
+def f(key: i32[N + 1], a: f32[N], H: inout[f32[B]], C: inout[i32[B]]):
+    assume(0 <= key[:] < B)
+    for i in range(N):
+        H[key[i]] += a[i]
+        C[key[i + 1]] += 1
+)").kernel();
+  EXPECT_EQ(kernel.tree.write(), "i > (H: key_at ; C: key_at_2)");
+}
+
+TEST(Loops, AnIndexThatIsWrittenBetweenIsReadAgain) {
+  const KernelPlan kernel = PlanCase(R"(
+def f(key: inout[i32[N]], a: i32[N], H: inout[i32[B]]):
+    assume(0 <= key[:] < B and 0 <= a[:] < B)
+    for i in range(N):
+        H[key[i]] += 1
+        key[i] = a[i]
+        H[key[i]] += 2
+)").kernel();
+  EXPECT_EQ(kernel.tree.write(), "i > (H: key_at ; key ; H_2: key_at_2)");
+}
+
+TEST(Loops, RowsBetweenOffsetsAccumulateInARegister) {
+  const KernelPlan kernel = PlanCase(R"(
+def f(start: i32[R + 1], column: i32[Z], value: f32[Z], x: f32[N], y: out[f32[R]]):
+    assume(0 <= start[:] <= Z and 0 <= column[:] < N)
+    for r in range(R):
+        y[r] = sum(value[k] * x[column[k]] for k in range(start[r], start[r + 1]))
+)").kernel();
+  EXPECT_EQ(kernel.tree.write(), "r > start_at > start_at_2 > (y_init ; y: k > column_at)");
+  ASSERT_NE(find_promotion(kernel, "y"), nullptr);
+  EXPECT_EQ(find_promotion(kernel, "y")->space, "register");
+}
+
 }  // namespace
 }  // namespace tileopt
