@@ -24,7 +24,7 @@ install_packages() {
   "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends "${missing[@]}" </dev/null >&2
 }
 
-build_packages=(g++ gcc make cmake ninja-build libisl-dev libgmp-dev libyaml-cpp-dev nlohmann-json3-dev libcli11-dev)
+build_packages=(g++ gcc make cmake ninja-build libisl-dev libgmp-dev libyaml-cpp-dev nlohmann-json3-dev libcli11-dev libsqlite3-dev)
 test_packages=(libgtest-dev python3-numpy)
 
 # Configures where needed and builds; the output is shown only where it fails. With no cache to draw on (a fresh machine),

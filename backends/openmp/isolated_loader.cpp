@@ -1,5 +1,6 @@
 #include "backends/openmp/isolated_loader.h"
 
+#include <algorithm>
 #include <csignal>
 #include <cstring>
 #include <fstream>
@@ -12,14 +13,32 @@
 namespace tileopt {
 
 namespace {
-// The job file: int64 counts of sizes and arrays, the sizes, then per array int64 bytes and its content. The loader answers in
-// a second file: int64 outcome (0 done, 1 refused, 2 overrun), int64 code or array number (arrays: the workspace), contents.
+// The job file: int64 counts of sizes and arrays, least and most calls and nanoseconds of timing, the sizes, then per array int64
+// bytes, int64 whether it is written, and its content. The loader answers in a second file: int64 outcome (0 done, 1 refused,
+// 2 overrun), int64 code or array number (arrays: the workspace), int64 growth in bytes, int64 number of samples, the samples in
+// nanoseconds, contents after the first call and, where there was timing, after the last one.
 const char* const loader_text = R"(#include <dlfcn.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
 enum { guard = 4096 };
+static int64_t now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+static int64_t resident(void) {
+  long pages = 0, all = 0;
+  FILE* f = fopen("/proc/self/statm", "r");
+  if (f == NULL) return 0;
+  if (fscanf(f, "%ld %ld", &all, &pages) != 2) pages = 0;
+  fclose(f);
+  return pages * sysconf(_SC_PAGESIZE);
+}
 static void* get(FILE* f, size_t n) {
   void* p = malloc(n + 1);
   if (p == NULL || fread(p, 1, n, f) != n) exit(101);
@@ -42,34 +61,73 @@ int main(int argc, char** argv) {
   if (argc != 4) return 100;
   FILE* in = fopen(argv[2], "rb");
   if (in == NULL) return 101;
-  const int64_t* counts = get(in, 16);
+  const int64_t* counts = get(in, 40);
   const int64_t* sizes = get(in, 8 * (size_t)counts[0]);
-  const int64_t n = counts[1];
+  const int64_t n = counts[1], least = counts[2], most = counts[3], budget = counts[4];
   void** arrays = calloc((size_t)n + 1, sizeof *arrays);
+  void** pristine = calloc((size_t)n + 1, sizeof *pristine);
+  void** first = calloc((size_t)n + 1, sizeof *first);
   int64_t* bytes = calloc((size_t)n + 1, sizeof *bytes);
+  int64_t* written = calloc((size_t)n + 1, sizeof *written);
+  int64_t all = 0;
   for (int64_t i = 0; i < n; ++i) {
     bytes[i] = *(int64_t*)get(in, 8);
+    written[i] = *(int64_t*)get(in, 8);
     arrays[i] = guarded(bytes[i]);
     if (fread(arrays[i], 1, (size_t)bytes[i], in) != (size_t)bytes[i]) return 101;
+    if (!written[i]) continue;
+    pristine[i] = malloc((size_t)bytes[i] + 1);
+    first[i] = malloc((size_t)bytes[i] + 1);
+    if (pristine[i] == NULL || first[i] == NULL) return 102;
+    memcpy(pristine[i], arrays[i], (size_t)bytes[i]);
+    all += 3 * bytes[i];
   }
   void* object = dlopen(argv[1], RTLD_NOW);
   if (object == NULL) { fprintf(stderr, "%s\n", dlerror()); return 103; }
   int32_t (*call)(const int64_t*, void**, void*) = (int32_t (*)(const int64_t*, void**, void*))dlsym(object, "tileopt_call");
   int64_t (*measure)(const int64_t*) = (int64_t (*)(const int64_t*))dlsym(object, "tileopt_workspace");
-  int64_t answer[2] = {1, 1};
+  int64_t answer[4] = {1, 1, 0, 0};
+  int64_t* samples = calloc((size_t)most + 1, sizeof *samples);
   const int64_t workspace_bytes = measure(sizes);
   if (workspace_bytes >= 0) {
     unsigned char* workspace = guarded(workspace_bytes);
     answer[1] = call(sizes, arrays, workspace);
     answer[0] = answer[1] != 0;
+    for (int64_t i = 0; i < n; ++i)
+      if (written[i]) memcpy(first[i], arrays[i], (size_t)bytes[i]);
+    if (budget > 0 && answer[0] == 0) {
+      /* A kernel that takes more and more memory must not take the machine's. */
+      const struct rlimit limit = {(rlim_t)(4 * all + workspace_bytes) + (4ll << 30), (rlim_t)(4 * all + workspace_bytes) + (4ll << 30)};
+      setrlimit(RLIMIT_DATA, &limit);
+      const int64_t before = resident();
+      int64_t total = 0;
+      /* One call more than is counted: the last one, with what it finds as the first one found it. */
+      for (int last = 0; !last && answer[0] == 0;) {
+        last = answer[3] >= most || (answer[3] >= least && total >= budget);
+        for (int64_t i = 0; i < n; ++i)
+          if (written[i]) memcpy(arrays[i], pristine[i], (size_t)bytes[i]);
+        if (last) memset(workspace, 0xff, (size_t)workspace_bytes);
+        const int64_t start = now();
+        answer[1] = call(sizes, arrays, workspace);
+        const int64_t taken = now() - start;
+        answer[0] = answer[1] != 0;
+        if (last) break;
+        samples[answer[3]++] = taken;
+        total += taken;
+      }
+      answer[2] = resident() - before;
+    }
     if (!intact(workspace, workspace_bytes)) { answer[0] = 2; answer[1] = n; }
     for (int64_t i = 0; i < n; ++i)
       if (!intact(arrays[i], bytes[i])) { answer[0] = 2; answer[1] = i; }
   }
   FILE* out = fopen(argv[3], "wb");
-  if (out == NULL || fwrite(answer, 8, 2, out) != 2) return 104;
+  if (out == NULL || fwrite(answer, 8, 4, out) != 4) return 104;
+  if (fwrite(samples, 8, (size_t)answer[3], out) != (size_t)answer[3]) return 104;
   for (int64_t i = 0; i < n; ++i)
-    if (fwrite(arrays[i], 1, (size_t)bytes[i], out) != (size_t)bytes[i]) return 104;
+    if (fwrite(written[i] ? first[i] : arrays[i], 1, (size_t)bytes[i], out) != (size_t)bytes[i]) return 104;
+  for (int64_t i = 0; i < n && budget > 0; ++i)
+    if (written[i] && fwrite(arrays[i], 1, (size_t)bytes[i], out) != (size_t)bytes[i]) return 104;
   return fclose(out) != 0 ? 104 : 0;
 }
 )";
@@ -99,9 +157,13 @@ void write_job(const IsolatedJob& job, const std::string& path) {
   std::ofstream file(path, std::ios::binary);
   append(file, static_cast<std::int64_t>(job.sizes.size()));
   append(file, static_cast<std::int64_t>(job.arrays.size()));
+  append(file, job.timing.least);
+  append(file, job.timing.seconds > 0 ? job.timing.most : 0);
+  append(file, static_cast<std::int64_t>(job.timing.seconds * 1e9));
   for (const std::int64_t size : job.sizes) append(file, size);
   for (const IsolatedJob::Argument& argument : job.arrays) {
     append(file, static_cast<std::int64_t>(argument.bytes.size()));
+    append(file, argument.written);
     file.write(reinterpret_cast<const char*>(argument.bytes.data()), static_cast<std::streamsize>(argument.bytes.size()));
   }
   if (!file.flush()) throw ToolchainError("cannot write " + path);
@@ -109,7 +171,7 @@ void write_job(const IsolatedJob& job, const std::string& path) {
 
 IsolatedRun read_answer(IsolatedJob& job, const std::string& path) {
   std::ifstream file(path, std::ios::binary);
-  std::int64_t answer[2] = {0, 0};
+  std::int64_t answer[4] = {0, 0, 0, 0};
   file.read(reinterpret_cast<char*>(answer), sizeof answer);
   if (!file) return {IsolatedRun::End::crashed, 0, "the kernel's process left no result"};
   if (answer[0] == 1) return {IsolatedRun::End::refused, static_cast<int>(answer[1]), "the kernel returned code " + std::to_string(answer[1])};
@@ -118,6 +180,10 @@ IsolatedRun read_answer(IsolatedJob& job, const std::string& path) {
     const std::string where = in_workspace ? "its workspace" : "array " + job.arrays[static_cast<std::size_t>(answer[1])].name;
     return {IsolatedRun::End::overrun, static_cast<int>(answer[1]), "the kernel wrote outside " + where};
   }
+  std::vector<std::int64_t> nanoseconds(static_cast<std::size_t>(std::clamp<std::int64_t>(answer[3], 0, job.timing.most)));
+  file.read(reinterpret_cast<char*>(nanoseconds.data()), static_cast<std::streamsize>(nanoseconds.size() * sizeof(std::int64_t)));
+  for (const std::int64_t sample : nanoseconds) job.timing.samples.push_back(static_cast<double>(sample) * 1e-9);
+  job.timing.growth_bytes = answer[2];
   for (IsolatedJob::Argument& argument : job.arrays) {
     std::vector<std::byte> content(argument.bytes.size());
     file.read(reinterpret_cast<char*>(content.data()), static_cast<std::streamsize>(content.size()));
@@ -125,6 +191,12 @@ IsolatedRun read_answer(IsolatedJob& job, const std::string& path) {
     if (!argument.written && content != argument.bytes)
       return {IsolatedRun::End::overrun, 0, "the kernel changed array " + argument.name + ", an input"};
     argument.bytes = std::move(content);
+  }
+  for (IsolatedJob::Argument& argument : job.arrays) {
+    if (!argument.written || job.timing.seconds <= 0) continue;
+    argument.last.resize(argument.bytes.size());
+    file.read(reinterpret_cast<char*>(argument.last.data()), static_cast<std::streamsize>(argument.last.size()));
+    if (!file) return {IsolatedRun::End::crashed, 0, "the kernel's process left half a result"};
   }
   return {IsolatedRun::End::done, 0, ""};
 }

@@ -50,6 +50,19 @@ class CompiledKernel {
   /// The same in a process of its own, with a time limit: a crash or hang costs that process only.
   IsolatedRun run_isolated(const Sizes& sizes, Arrays& arguments, double timeout_seconds) const;
 
+  /// What timing in a process of its own gives.
+  struct Timing {
+    double seconds = 0.5;               ///< given: calls go on until they have taken this long together
+    int least = 3;                      ///< given: but at least so often
+    std::vector<double> samples;        ///< seconds of every timed call, after one untimed call
+    std::int64_t growth_bytes = 0;      ///< memory that the process gained over the timed calls
+    double elapsed = 0;                 ///< seconds of the whole process by our own clock
+    Arrays last;                        ///< out and inout arrays after one more call at the end, on the same arguments
+  };
+  /// As run_isolated, with timed calls between the one whose results come back in `arguments` and the one of `timing.last`; what
+  /// the kernel writes is set back before each call.
+  IsolatedRun run_timed(const Sizes& sizes, Arrays& arguments, double timeout_seconds, Timing& timing) const;
+
   std::int64_t workspace_bytes(const Sizes& sizes) const;
 
   /// Median seconds of a call, measured for about `seconds` after one warm-up call (at least 3 calls). `arguments` do not change.

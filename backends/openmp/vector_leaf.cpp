@@ -10,8 +10,7 @@
 namespace tileopt {
 
 namespace {
-/// Whether the elements have addresses: two packed ones share theirs.
-bool in_memory(const LeafOperand& operand) { return operand.storage->kind == Storage::Kind::memory && !operand.storage->packed; }
+bool in_memory(const LeafOperand& operand) { return operand.storage->kind == Storage::Kind::memory; }
 
 /// Named vectors serve a lane chunk whole where chunks and vectors line up.
 bool lines_up(const LeafOperand& operand, int lanes) {

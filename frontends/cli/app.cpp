@@ -21,6 +21,8 @@ const char* const examples = R"(Examples:
   tileopt-schedule compile --start-from D/gemm/30-digits.yaml --dump-dir E -o gemm.c
   tileopt-schedule new matmul my_gemm -o my_gemm.tile   a commented program to start from
   tileopt-schedule fmt --check kernels/                 what is not formatted
+  tileopt-schedule measure gemm.tile --size M=1024,N=1024,K=1024 --records runs.jsonl
+  tileopt-schedule replay gemm.tile --records runs.jsonl -o gemm.c
   tileopt-schedule explain-error out-of-bounds
 
 Exit codes:
@@ -78,6 +80,7 @@ CommandLine::CommandLine() : app("Turns tile programs into proved kernels.", "ti
   app.require_subcommand(1);
   app.get_formatter()->column_width(34);
   add_compilers();
+  add_measurers();
   add_writers();
   add_informers();
 }
@@ -103,6 +106,28 @@ void CommandLine::add_compilers() {
   }
   for (CLI::App* command : {&run, &check}) add_seed(*command, options);
   check.add_flag("--stages", options.stages, "Run every compile stage in the tree interpreter instead of the compiled kernel; name the first that deviates");
+}
+
+void CommandLine::add_measurers() {
+  CLI::App& measure = add_command("measure", "Compile, prove, check and time; append a record, whatever happens", Command::measure);
+  add_inputs(measure, options);
+  add_decisions(measure, options);
+  measure.add_option("--records", options.records, "File of records to append to (docs/records.md)")->type_name("FILE")->required();
+  measure.add_option("--seconds", options.seconds, "Timed calls go on for so long")->capture_default_str()->check(CLI::Range(0.001, 3600.0));
+  add_seed(measure, options);
+  add_json(measure, options);
+
+  CLI::App& replay = add_command("replay", "Build the kernel of a record again, byte for byte, or say what differs", Command::replay);
+  add_inputs(replay, options);
+  replay.add_option("--records", options.records, "File of records")->type_name("FILE")->required();
+  replay.add_option("--id", options.id, "Identity of the record; default: the fastest of each program")->type_name("ID");
+  replay.add_option("-o,--output", options.output, "C file, or folder for NAME.c and NAME.h")->type_name("PATH");
+  add_json(replay, options);
+
+  CLI::App& exported = add_command("export", "Print the records of one or several files as a table, every record once", Command::export_records);
+  exported.add_option("inputs", options.inputs, "Files of records")->type_name("FILE")->required();
+  exported.add_option("--format", options.format, "csv, or jsonl: the records themselves, merged")->capture_default_str()->check(CLI::IsMember({"csv", "jsonl"}));
+  exported.add_option("-o,--output", options.output, "File to write; default: standard output")->type_name("FILE");
 }
 
 void CommandLine::add_writers() {

@@ -29,6 +29,7 @@ class CommandLine {
  private:
   CLI::App& add_command(const std::string& name, const std::string& description, Command command);
   void add_compilers();
+  void add_measurers();
   void add_writers();
   void add_informers();
 

@@ -15,5 +15,8 @@ int run_new(const Options& options);
 int run_explain_error(const Options& options);
 int run_completion(const Options& options);
 int run_man();
+int run_measure(const Options& options);
+int run_replay(const Options& options);
+int run_export(const Options& options);
 
 }  // namespace tileopt::cli

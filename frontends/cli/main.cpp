@@ -27,6 +27,9 @@ int run_command(const Options& options) {
     case Command::explain_error: return run_explain_error(options);
     case Command::completion: return run_completion(options);
     case Command::man: return run_man();
+    case Command::measure: return run_measure(options);
+    case Command::replay: return run_replay(options);
+    case Command::export_records: return run_export(options);
   }
   return exit_internal;
 }

@@ -8,7 +8,7 @@
 
 namespace tileopt::cli {
 
-enum class Command { compile, run, check, explain, machines, fmt, create, explain_error, completion, man };
+enum class Command { compile, run, check, explain, machines, fmt, create, explain_error, completion, man, measure, replay, export_records };
 
 /// Exit codes (docs/cli.md); over many inputs the largest one wins.
 enum ExitCode { exit_done = 0, exit_user_error = 1, exit_infeasible = 2, exit_not_proved = 3, exit_no_toolchain = 4, exit_internal = 70 };
@@ -34,6 +34,10 @@ struct Options {
   std::string kind, name;            ///< new
   std::string code;                  ///< explain-error
   std::string shell;                 ///< completion
+  std::string records;               ///< measure: file to append to; replay: file to read
+  std::string id;                    ///< replay: identity of the record; "" = the fastest of the program
+  double seconds = 0.5;              ///< measure: timed calls go on for so long
+  std::string format = "csv";        ///< export
   std::string planted_failure;       ///< for tests: TraceOptions::planted_failure, of TILEOPT_TEST_FAIL
 };
 

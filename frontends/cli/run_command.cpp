@@ -8,7 +8,7 @@
 #include "frontends/cli/guard.h"
 #include "frontends/cli/items.h"
 #include "frontends/cli/scratch.h"
-#include "frontends/cli/work.h"
+#include "driver/work.h"
 #include "support/text.h"
 
 namespace tileopt::cli {

@@ -28,11 +28,12 @@ std::string end_text(const IsolatedRun& run) {
   return "?";
 }
 
-/// "" where the run agrees with `reference`.
+/// "" where the run agrees with `reference`; `end` tells how it ended.
 std::string run_once(const Program& program, const CompiledKernel& kernel, const Sizes& sizes, const Arrays& arguments,
-                     const InterpreterResult& reference) {
+                     const InterpreterResult& reference, IsolatedRun::End& end) {
   Arrays results = arguments;
   const IsolatedRun run = kernel.run_isolated(sizes, results, timeout_seconds);
+  end = run.end;
   if (run.end != IsolatedRun::End::done) return end_text(run) + (run.detail.empty() ? "" : ": " + run.detail);
   std::int64_t count = 0;
   const std::vector<Deviation> deviations = compare(program, reference, arguments, results, shown_deviations, &count);
@@ -68,7 +69,7 @@ CheckReport check_kernels(const Program& program, const std::vector<const Compil
       const InterpreterResult reference = interpret(program, vector, arguments);
       for (report.kernel = 0; report.kernel < kernels.size(); ++report.kernel) {
         ++report.runs;
-        const std::string failure = run_once(program, *kernels[report.kernel], vector, arguments, reference);
+        const std::string failure = run_once(program, *kernels[report.kernel], vector, arguments, reference, report.end);
         if (failure.empty()) continue;
         report.failure = "at " + sizes_text(vector) + ", " + fill_name(fill) + " of seed " + std::to_string(seed) + ": " + failure;
         return report;

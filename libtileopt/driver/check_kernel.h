@@ -13,6 +13,7 @@ struct CheckReport {
   std::vector<Sizes> sizes;   ///< size vectors that were run
   int runs = 0;               ///< calls of kernels
   std::string failure;        ///< the first run that deviates, crashed, hung or was refused; "" = all right
+  IsolatedRun::End end = IsolatedRun::End::done;  ///< how that run ended; `done`: its results deviate
   std::size_t kernel = 0;     ///< index of the kernel that failed
   std::string text() const;   ///< one line
 };

@@ -78,9 +78,7 @@ class NestBuilder {
   }
   void add_access(const StatementView& view, const AccessView& access) {
     NestAccess result{access.tensor, access.element_bytes, access.write, {}};
-    // The model takes the last subscript for the contiguous one.
-    for (const std::size_t d : access.order) {
-      const std::vector<long>& row = access.coefficients[d];
+    for (const std::vector<long>& row : access.coefficients) {
       std::vector<long> mapped(members_.size(), 0);
       for (std::size_t m = 0; m < view.members.size(); ++m) {
         const std::size_t at = index(view.members[m]);
@@ -88,7 +86,6 @@ class NestBuilder {
       }
       result.coefficients.push_back(std::move(mapped));
     }
-    if (!access.order.empty() && !access.contiguous) result.coefficients.emplace_back(members_.size(), 0);
     nest_.accesses.push_back(std::move(result));
   }
 

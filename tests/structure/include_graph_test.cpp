@@ -30,9 +30,11 @@ const std::map<std::string, int> ranks = {
     {"backends/c_common", 5},
     {"backends/openmp", 6},
     {"cost_models", 6},
+    {"libtileopt/records", 6},
     {"libtileopt/search", 7},
     {"libtileopt/driver", 8},
     {"libtileopt/include", 0},
+    {"libtileopt/measure", 9},
     {"libtileopt/capi", 9},
     {"frontends/cli", 10},
 };

@@ -6,7 +6,7 @@
 #include "interpreter/host_array.h"
 #include "ir/program.h"
 
-namespace tileopt::cli {
+namespace tileopt {
 
 /// All zero where data decides which instances have an effect: then only the data knows.
 struct Work {
@@ -18,4 +18,4 @@ Work count_work(const Program& program, const Sizes& sizes);
 /// "103.2 GFLOP/s" where arithmetic dominates, "17.4 GB/s" where moving the arguments does.
 std::string rate_text(const Work& work, double seconds);
 
-}  // namespace tileopt::cli
+}  // namespace tileopt

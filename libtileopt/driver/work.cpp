@@ -1,4 +1,4 @@
-#include "frontends/cli/work.h"
+#include "driver/work.h"
 
 #include <iomanip>
 #include <sstream>
@@ -6,7 +6,7 @@
 #include "interpreter/domain_bounds.h"
 #include "interpreter/interpreter.h"
 
-namespace tileopt::cli {
+namespace tileopt {
 
 namespace {
 
@@ -48,7 +48,7 @@ double operations_of(const Statement& statement) {
 
 double bytes_of(const Tensor& tensor, const Sizes& sizes) {
   if (tensor.role == TensorRole::local) return 0;
-  double bytes = tensor.layout.packed ? 0.5 : size_bytes(tensor.type);
+  double bytes = size_bytes(tensor.type);
   for (const std::int64_t extent : evaluate_shape(tensor, sizes)) bytes *= static_cast<double>(extent);
   return tensor.role == TensorRole::inout ? 2 * bytes : bytes;
 }
@@ -75,4 +75,4 @@ std::string rate_text(const Work& work, double seconds) {
   return text.str();
 }
 
-}  // namespace tileopt::cli
+}  // namespace tileopt
