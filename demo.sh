@@ -17,7 +17,7 @@ sizes=(
   batched_gemm_bias_gelu:B=8,M=128,N=512,K=256 causal_attention:H=4,S=512,D=64 cholesky:N=1024
   conv2d:N=1,H=56,W=56,C=64,F=64 cumsum:R=4096,N=1000 depthwise_conv2d:N=1,H=112,W=112,C=64
   dilated_conv2d:N=1,H=56,W=56,C=64,F=64 embedding:T=4096,V=30000,D=256 floyd_warshall:N=512 gemm:M=1024,N=1024,K=1024
-  gemm_bf16:M=1024,N=1024,K=1024 gemm_int8:M=512,N=512,K=512 histogram:N=4000000,B=256 jacobi_2d:N=2000,T=50
+  gemm_bf16:M=1024,N=1024,K=1024 gemm_int4:M=512,N=512,K=512 gemm_int8:M=512,N=512,K=512 histogram:N=4000000,B=256 jacobi_2d:N=2000,T=50
   layernorm:R=4096,N=1000 mamba2_chunk_scan:NC=16,L=128,P=64,S=64 nussinov:N=500 paged_scores:H=8,D=128,P=512,B=256
   ragged_grouped_gemm:T=1024,K=256,N=256,G=8 rmsnorm:R=4096,N=1000 row_column_sums:M=4096,N=4096 seidel_2d:N=1000,T=20
   softmax:R=4096,N=1000 transpose:M=4096,N=4096

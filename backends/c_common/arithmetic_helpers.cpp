@@ -127,7 +127,7 @@ const char* const saturate = R"(static inline $I tileopt_$F_to_$T($C x) {
 const char* const floor_signed = R"(/* Python's `//`; a zero divisor gives 0. */
 static inline $C tileopt_floordiv_$T($C a, $C b) {
   if (b == 0) return 0;
-  if (b == -1) return ($C)(0u - ($U)a);
+  if (b == -1) return $W(0u - ($U)a);
   return ($C)(a / b - (a % b != 0 && (a % b < 0) != (b < 0)));
 }
 )";
@@ -145,7 +145,7 @@ const char* const modulo_unsigned = R"(/* A zero divisor gives 0. */
 static inline $C tileopt_modulo_$T($C a, $C b) { return ($C)(b == 0 ? 0 : a % b); }
 )";
 const char* const shift_left = R"(static inline $C tileopt_shl_$T($C a, $C count) {
-  return (uint64_t)count < $N ? ($C)(($U)a << count) : ($C)0;
+  return (uint64_t)count < $N ? $W(($U)a << count) : ($C)0;
 }
 )";
 const char* const shift_right = R"(static inline $C tileopt_shr_$T($C a, $C count) {
@@ -169,6 +169,14 @@ void add_index(std::vector<HelperRow>& rows) {
   }
 }
 
+/// Integers of 4 bits lie in a byte each; what leaves their values comes back by these.
+const char* const wrap_i4 = "static inline int8_t tileopt_wrap_i4(uint32_t x) { return (int8_t)((int32_t)((x & 15u) ^ 8u) - 8); }\n";
+const char* const wrap_u4 = "static inline uint8_t tileopt_wrap_u4(uint32_t x) { return (uint8_t)(x & 15u); }\n";
+
+const char* const packed_text = R"(/* Element `at` of packed 4-bit integers: the even one in the low bits of its byte. */
+static inline $C tileopt_packed_$T(const uint8_t* packed, int64_t at) { return tileopt_wrap_$T((uint32_t)packed[at >> 1] >> ((at & 1) * 4)); }
+)";
+
 struct IntegerRow {
   ElementType type;
   int bits;
@@ -176,9 +184,11 @@ struct IntegerRow {
 };
 constexpr IntegerRow integers[] = {
     {ElementType::i8, 8, true},   {ElementType::i16, 16, true},   {ElementType::i32, 32, true},   {ElementType::i64, 64, true},
-    {ElementType::u8, 8, false},  {ElementType::u16, 16, false},  {ElementType::u32, 32, false},  {ElementType::u64, 64, false}};
+    {ElementType::u8, 8, false},  {ElementType::u16, 16, false},  {ElementType::u32, 32, false},  {ElementType::u64, 64, false},
+    {ElementType::i4, 4, true},   {ElementType::u4, 4, false}};
 
 std::string fill(std::string text, const IntegerRow& row) {
+  text = replace_all(text, "$W", row.bits == 4 ? "tileopt_wrap_" + type_name(row.type) : "(" + storage_type_c(row.type) + ")");
   text = replace_all(text, "$C", storage_type_c(row.type));
   text = replace_all(text, "$T", type_name(row.type));
   text = replace_all(text, "$U", row.bits == 64 ? "uint64_t" : "uint32_t");
@@ -188,7 +198,9 @@ std::string fill(std::string text, const IntegerRow& row) {
 
 void add_integer(std::vector<HelperRow>& rows, const IntegerRow& row) {
   const std::string type = type_name(row.type);
-  const auto add = [&](const std::string& name, const std::string& text) { rows.push_back({"tileopt_" + name + "_" + type, {}, fill(text, row)}); };
+  const std::vector<std::string> wraps = row.bits == 4 ? std::vector<std::string>{"tileopt_wrap_" + type} : std::vector<std::string>{};
+  const auto add = [&](const std::string& name, const std::string& text) { rows.push_back({"tileopt_" + name + "_" + type, wraps, fill(text, row)}); };
+  if (row.bits == 4) add("packed", packed_text);
   add("floordiv", row.with_sign ? floor_signed : floor_unsigned);
   add("modulo", row.with_sign ? modulo_signed : modulo_unsigned);
   add("shl", shift_left);
@@ -204,9 +216,9 @@ void add_saturating(std::vector<HelperRow>& rows, ElementType from, const Intege
   const int magnitude = row.with_sign ? row.bits - 1 : row.bits;
   const std::string macro = std::string(row.with_sign ? "INT" : "UINT") + std::to_string(row.bits);
   std::string text = replace_all(saturate, "$LOWC", row.with_sign ? "-0x1p" + std::to_string(magnitude) + suffix : "0.0" + suffix);
-  text = replace_all(text, "$LOWV", row.with_sign ? macro + "_MIN" : "0");
+  text = replace_all(text, "$LOWV", !row.with_sign ? "0" : row.bits == 4 ? "-8" : macro + "_MIN");
   text = replace_all(text, "$HIGHC", "0x1p" + std::to_string(magnitude) + suffix);
-  text = replace_all(text, "$HIGHV", macro + "_MAX");
+  text = replace_all(text, "$HIGHV", row.bits != 4 ? macro + "_MAX" : row.with_sign ? "7" : "15");
   text = replace_all(text, "$I", storage_type_c(row.type));
   text = replace_all(text, "$F", type_name(from));
   text = replace_all(text, "$C", storage_type_c(from));
@@ -271,6 +283,8 @@ std::vector<HelperRow> arithmetic_helper_rows() {
     add_fp8(rows, type);
   add_float_minmax(rows, ElementType::f32);
   add_float_minmax(rows, ElementType::f64);
+  rows.push_back({"tileopt_wrap_i4", {}, wrap_i4});
+  rows.push_back({"tileopt_wrap_u4", {}, wrap_u4});
   for (const IntegerRow& row : integers) add_integer(rows, row);
   for (const IntegerRow& row : integers) add_saturating(rows, ElementType::f32, row);
   for (const IntegerRow& row : integers) add_saturating(rows, ElementType::f64, row);

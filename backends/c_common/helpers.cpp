@@ -37,11 +37,11 @@ std::string storage_type_c(ElementType type) {
     case ElementType::i64: return "int64_t";
     case ElementType::i32: return "int32_t";
     case ElementType::i16: return "int16_t";
-    case ElementType::i8: return "int8_t";
+    case ElementType::i8: case ElementType::i4: return "int8_t";
     case ElementType::u64: return "uint64_t";
     case ElementType::u32: return "uint32_t";
     case ElementType::u16: return "uint16_t";
-    case ElementType::u8: case ElementType::boolean:
+    case ElementType::u8: case ElementType::boolean: case ElementType::u4:
     case ElementType::e4m3fn: case ElementType::e5m2: case ElementType::e4m3fnuz: case ElementType::e5m2fnuz: return "uint8_t";
   }
   return "";
@@ -56,7 +56,8 @@ std::string compute_type_c(ElementType type) { return storage_type_c(compute_typ
 std::string storage_name(ElementType type) {
   if (type == ElementType::f16 || type == ElementType::bf16) return "u16";
   if (type == ElementType::tf32) return "f32";
-  return type == ElementType::boolean || is_narrow_float(type) ? "u8" : type_name(type);
+  if (type == ElementType::i4) return "i8";
+  return type == ElementType::boolean || type == ElementType::u4 || is_narrow_float(type) ? "u8" : type_name(type);
 }
 
 const std::vector<HelperRow>& scalar_helper_table() {

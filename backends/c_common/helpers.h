@@ -40,13 +40,13 @@ class Helpers {
   std::map<std::string, std::string> definitions_;
 };
 
-/// Element type as stored in memory: narrow floats are their bits (but tf32 a float), bool is a byte, a tuple is a struct of its
+/// Element type as stored in memory: narrow floats are their bits (but tf32 a float), bool, i4 and u4 are a byte, a tuple is a struct of its
 /// stored components c0, c1, ... whose typedef Helpers::tuple requests.
 std::string storage_type_c(ElementType type);
 /// Element type as computed with: narrow floats are held in float, always exactly one of their own values; a tuple as stored.
 std::string compute_type_c(ElementType type);
 ElementType compute_type(ElementType type);
-/// "f32", "i8", ..., "u16" for the storage of bf16 and f16, "u8" of 8-bit floats.
+/// "f32", "i8", ..., "u16" for the storage of bf16 and f16, "u8" of 8-bit floats, "i8" and "u8" of i4 and u4.
 std::string storage_name(ElementType type);
 
 }  // namespace tileopt

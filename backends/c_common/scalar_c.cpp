@@ -25,11 +25,19 @@ std::string round_c(ElementType type, const std::string& value, Helpers& helpers
 
 std::string infix(const std::string& a, const std::string& op, const std::string& b) { return "(" + a + " " + op + " " + b + ")"; }
 
+bool is_four_bit(ElementType type) { return type == ElementType::i4 || type == ElementType::u4; }
+
+/// An integer brought into the values of `type`: by a cast, of 4 bits by a helper.
+std::string wrap_c(ElementType type, const std::string& value, Helpers& helpers) {
+  if (is_four_bit(type)) return helper_call("tileopt_wrap_" + type_name(type), "(uint32_t)" + value, helpers);
+  return "(" + storage_type_c(type) + ")" + value;
+}
+
 /// Integer arithmetic wraps: computed unsigned, cast back. bool: nonzero.
-std::string wrapped(ElementType type, const std::string& a, const std::string& op, const std::string& b) {
+std::string wrapped(ElementType type, const std::string& a, const std::string& op, const std::string& b, Helpers& helpers) {
   if (type == ElementType::boolean) return "(uint8_t)(" + infix("(int)" + a, op, "(int)" + b) + " != 0)";
   const std::string wide = size_bytes(type) == 8 ? "(uint64_t)" : "(uint32_t)";
-  return "(" + storage_type_c(type) + ")" + infix(wide + a, op, wide + b);
+  return wrap_c(type, infix(wide + a, op, wide + b), helpers);
 }
 
 std::string real_literal(double value, bool narrow) {
@@ -59,9 +67,9 @@ std::string integer_binary_c(BinaryOp op, ElementType type, const std::string& a
   const ElementType as = type == ElementType::boolean ? ElementType::u8 : type;
   const std::string suffix = "_" + type_name(as);
   switch (op) {
-    case BinaryOp::add: return wrapped(type, a, "+", b);
-    case BinaryOp::sub: return wrapped(type, a, "-", b);
-    case BinaryOp::mul: return wrapped(type, a, "*", b);
+    case BinaryOp::add: return wrapped(type, a, "+", b, helpers);
+    case BinaryOp::sub: return wrapped(type, a, "-", b, helpers);
+    case BinaryOp::mul: return wrapped(type, a, "*", b, helpers);
     case BinaryOp::floor_div: return helper_call("tileopt_floordiv" + suffix, a, b, helpers);
     case BinaryOp::modulo: return helper_call("tileopt_modulo" + suffix, a, b, helpers);
     case BinaryOp::min: return helper_call("tileopt_min" + suffix, a, b, helpers);
@@ -179,7 +187,7 @@ std::string literal_c(const Literal& literal, ElementType type) {
     case ElementType::i32:
       if (literal.integer == std::numeric_limits<std::int32_t>::min()) return "(-2147483647 - 1)";
       [[fallthrough]];
-    case ElementType::i16: case ElementType::i8: case ElementType::u16: case ElementType::u8:
+    case ElementType::i16: case ElementType::i8: case ElementType::u16: case ElementType::u8: case ElementType::i4: case ElementType::u4:
       return literal.integer < 0 ? "(" + std::to_string(literal.integer) + ")" : std::to_string(literal.integer);
     case ElementType::boolean: return literal.integer != 0 ? "1" : "0";
   }
@@ -190,11 +198,11 @@ std::string unary_c(UnaryOp op, ElementType type, const std::string& operand, He
   switch (op) {
     case UnaryOp::negate:
       if (is_float(type)) return has_negative_zero(type) ? "(-" + operand + ")" : round_c(type, "(-" + operand + ")", helpers);
-      return wrapped(type, "0", "-", operand);
+      return wrapped(type, "0", "-", operand, helpers);
     case UnaryOp::logical_not: return "(!" + operand + ")";
     case UnaryOp::bit_not:
       if (type == ElementType::boolean) return "(!" + operand + ")";
-      return "(" + storage_type_c(type) + ")(~" + operand + ")";
+      return wrap_c(type, "(~" + operand + ")", helpers);
   }
   return "";
 }
@@ -219,7 +227,7 @@ std::string binary_c(BinaryOp op, ElementType type, const std::string& left, con
 std::string convert_c(ElementType from, ElementType to, const std::string& value, Helpers& helpers) {
   if (from == to) return value;
   if (to == ElementType::boolean) return "(uint8_t)(" + value + " != 0)";
-  if (!is_float(from)) return is_float(to) ? integer_to_float_c(from, to, value, helpers) : "(" + storage_type_c(to) + ")" + value;
+  if (!is_float(from)) return is_float(to) ? integer_to_float_c(from, to, value, helpers) : widens_exactly(from, to) ? "(" + storage_type_c(to) + ")" + value : wrap_c(to, value, helpers);
   if (!is_float(to))
     return helper_call("tileopt_" + type_name(compute_type(from)) + "_to_" + type_name(to), value, helpers);
   if (to == ElementType::f64) return "(double)" + value;
@@ -233,7 +241,7 @@ std::string call_c(Function function, ElementType type, const std::string& argum
   const bool exact = function == Function::floor || function == Function::ceil || function == Function::round || function == Function::abs;
   if (!is_float(type)) {
     if (function != Function::abs || !is_signed(type) || type == ElementType::boolean) return argument;
-    return "(" + infix(argument, "<", "0") + " ? " + wrapped(type, "0", "-", argument) + " : " + argument + ")";
+    return "(" + infix(argument, "<", "0") + " ? " + wrapped(type, "0", "-", argument, helpers) + " : " + argument + ")";
   }
   const std::string value = helper_call("tileopt_" + function_name(function) + "_" + type_name(compute_type(type)), argument, helpers);
   return exact && has_negative_zero(type) ? value : round_c(type, value, helpers);

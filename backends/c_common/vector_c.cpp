@@ -9,9 +9,11 @@
 namespace tileopt {
 
 namespace {
-/// Types with vector forms: not bool, tuples, and the floats that only scalar helpers convert.
+bool is_four_bit(ElementType type) { return type == ElementType::i4 || type == ElementType::u4; }
+
+/// Types with vector forms: not bool, tuples, the floats that only scalar helpers convert, and what wraps inside a lane.
 bool is_number(ElementType type) {
-  if (is_tuple(type) || type == ElementType::boolean) return false;
+  if (is_tuple(type) || type == ElementType::boolean || is_four_bit(type)) return false;
   return !is_narrow_float(type) || type == ElementType::f16 || type == ElementType::bf16;
 }
 
@@ -49,7 +51,7 @@ void collect_reads(const ExprPtr& expr, bool into_branches, std::set<std::size_t
 }
 
 bool converts_on_vectors(ElementType from, ElementType to) {
-  if (!is_number(from) || !is_number(to)) return false;
+  if (!is_number(to) || !(is_number(from) || is_four_bit(from))) return false;
   if (is_float(from) && !is_float(to)) return false;
   const bool narrow = to == ElementType::bf16 || to == ElementType::f16;
   if (!narrow || widens_exactly(from, to)) return true;
@@ -86,7 +88,10 @@ bool operators_on_vectors(const ExprPtr& expr) {
       return is_number(comparison->left->type) && operators_on_vectors(comparison->left) && operators_on_vectors(comparison->right) &&
              operators_on_vectors(n.then_value) && operators_on_vectors(n.else_value);
     }
-    bool operator()(const Cast& n) const { return converts_on_vectors(n.operand->type, expr->type) && operators_on_vectors(n.operand); }
+    bool operator()(const Cast& n) const {
+      const bool widens = is_four_bit(n.operand->type) && std::holds_alternative<Read>(n.operand->node);
+      return converts_on_vectors(n.operand->type, expr->type) && (widens || operators_on_vectors(n.operand));
+    }
     bool operator()(const Call&) const { return false; }
     bool operator()(const MakeTuple&) const { return false; }
     bool operator()(const Component&) const { return false; }
@@ -107,7 +112,7 @@ ElementType unsigned_of(ElementType type) {
     case ElementType::u64: case ElementType::u32: case ElementType::u16: case ElementType::u8:
     case ElementType::f64: case ElementType::f32: case ElementType::f16: case ElementType::bf16: case ElementType::tf32:
     case ElementType::e4m3fn: case ElementType::e5m2: case ElementType::e4m3fnuz: case ElementType::e5m2fnuz:
-    case ElementType::boolean: break;
+    case ElementType::boolean: case ElementType::i4: case ElementType::u4: break;
   }
   return type;
 }

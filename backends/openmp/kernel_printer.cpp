@@ -25,8 +25,8 @@ bool mentions(const std::string& text, const std::string& identifier) {
   return false;
 }
 
-/// Types in which a C variable accumulates what memory would: not the floats that storage rounds.
-bool accumulates_in(ElementType type) { return !is_narrow_float(type); }
+/// Types in which a C variable accumulates what memory would: not the floats that storage rounds, nor what wraps inside a byte.
+bool accumulates_in(ElementType type) { return !is_narrow_float(type) && type != ElementType::i4 && type != ElementType::u4; }
 }  // namespace
 
 KernelPrinter::KernelPrinter(const Program& program, const Signature& signature, const Ast& ast, const Machine& machine, Helpers& helpers)
@@ -46,7 +46,13 @@ PrintedKernel KernelPrinter::print(int position) {
       for (const TensorArgument& argument : *list)
         if (arrays.count(argument.tensor) != 0) visit(argument);
   };
-  for_each_tensor([&](const TensorArgument& argument) { storage_.add_tensor(argument); });
+  for_each_tensor([&](const TensorArgument& argument) {
+    storage_.add_tensor(argument);
+    if (is_dense_row_major(argument)) return;
+    PrintFacts::Layout layout{argument.tensor, argument.order, {}, argument.packed};
+    for (const AstExprPtr& stride : argument.strides) layout.strides.push_back(ast_expr_text(stride));
+    facts_.layouts.push_back(std::move(layout));
+  });
   print_node(ast_.root);
 
   PrintedKernel result;
@@ -55,7 +61,7 @@ PrintedKernel KernelPrinter::print(int position) {
     if (!mentions(out_.text(), argument.name)) return;
     result.call.tensors.push_back(argument.tensor);
     const bool constant = argument.role == TensorRole::in;
-    const std::string type = (constant ? "const " : "") + storage_type_c(argument.element);
+    const std::string type = (constant ? "const " : "") + memory_type_c(argument);
     parameters.push_back(argument.by_value ? type + " " + argument.name : type + "* restrict " + argument.name);
   });
   std::string strides;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "backends/c_common/integer_c.h"
+#include "backends/openmp/pack_functions.h"
 #include "support/text.h"
 
 namespace tileopt {
@@ -21,7 +22,7 @@ std::string size_arguments(const Signature& signature) {
 }
 
 std::string argument_declaration(const TensorArgument& argument) {
-  const std::string type = storage_type_c(argument.element);
+  const std::string type = memory_type_c(argument);
   if (argument.by_value) return type + " " + argument.name;
   return (argument.role == TensorRole::in ? "const " : "") + type + "* " + argument.name;
 }
@@ -35,14 +36,43 @@ std::vector<const TensorArgument*> pointers_of(const Signature& signature) {
 
 std::string measure_function(const Signature& signature) { return "tileopt_measure_" + signature.function; }
 
-/// rank, shape and element size of an array as arguments of tileopt_array_bytes.
-std::string array_bytes_call(const TensorArgument& argument, const Signature& signature, Helpers& helpers) {
-  std::vector<std::string> extents;
-  for (const AstExprPtr& extent : argument.shape) extents.push_back(integer_c(extent, signature.names, helpers));
-  const std::string shape = extents.empty() ? "NULL" : "(const int64_t[]){" + join(extents, ", ") + "}";
-  return "tileopt_array_bytes(" + std::to_string(extents.size()) + ", " + shape + ", " +
-         std::to_string(size_bytes(argument.element)) + ")";
+std::string integer_list(const std::vector<AstExprPtr>& values, const Signature& signature, Helpers& helpers) {
+  std::vector<std::string> parts;
+  for (const AstExprPtr& value : values) parts.push_back(integer_c(value, signature.names, helpers));
+  return parts.empty() ? "NULL" : "(const int64_t[]){" + join(parts, ", ") + "}";
 }
+
+/// The call that gives an array's bytes: from the extents, and where there are any from the strides, slowest dimension first.
+std::string array_bytes_call(const TensorArgument& argument, const Signature& signature, Helpers& helpers) {
+  std::vector<AstExprPtr> shape, strides;
+  for (const std::size_t d : argument.order) {
+    shape.push_back(argument.shape[d]);
+    if (!argument.strides.empty()) strides.push_back(argument.strides[d]);
+  }
+  if (argument.packed) return packed_bytes_c(argument, signature, helpers);
+  const std::string rank = std::to_string(shape.size()), element = std::to_string(size_bytes(argument.element));
+  const std::string extents = integer_list(shape, signature, helpers);
+  if (strides.empty()) return "tileopt_array_bytes(" + rank + ", " + extents + ", " + element + ")";
+  return "tileopt_strided_bytes(" + rank + ", " + extents + ", " + integer_list(strides, signature, helpers) + ", " + element + ")";
+}
+
+const char* const strided_bytes_text = R"(/* Bytes from the first to the last element, slowest dimension first; -1 for a negative extent, a stride below 1, or one that
+   lets elements overlap, and for sums beyond 64 bits. */
+static int64_t tileopt_strided_bytes(int rank, const int64_t* shape, const int64_t* strides, int64_t element) {
+  int64_t last = 0, least = 1;
+  int empty = 0;
+  for (int d = rank - 1; d >= 0; --d) {
+    if (shape[d] < 0 || strides[d] < least) return -1;
+    if (shape[d] > 0 && strides[d] > INT64_MAX / shape[d]) return -1;
+    least = shape[d] > 0 ? strides[d] * shape[d] : 1;
+    if (shape[d] == 0) empty = 1;
+    else if (strides[d] * (shape[d] - 1) > INT64_MAX / element - 1 - last) return -1;
+    else last += strides[d] * (shape[d] - 1);
+  }
+  return empty ? 0 : (last + 1) * element;
+}
+
+)";
 
 const char* const array_bytes_text = R"(/* Bytes of a dense array; -1 for a negative extent or a product beyond 64 bits. */
 static int64_t tileopt_array_bytes(int rank, const int64_t* shape, int64_t element) {
@@ -192,16 +222,25 @@ std::string shape_text(const TensorArgument& argument) {
   return text;
 }
 
-/// Elements between neighbours along each dimension: products of the extents to the right.
+/// Elements between neighbours along each dimension: products of the extents of faster ones, or what the layout says.
 std::string strides_text(const TensorArgument& argument) {
-  std::string text, product;
-  for (std::size_t d = argument.shape.size(); d-- > 0;) {
-    text = (product.empty() ? "1" : product) + (text.empty() ? "" : ", " + text);
+  std::vector<std::string> texts(argument.shape.size());
+  for (std::size_t d = 0; d < argument.strides.size(); ++d) texts[d] = ast_expr_text(argument.strides[d]);
+  std::string product;
+  for (std::size_t place = argument.order.size(); place-- > 0 && argument.strides.empty();) {
+    const std::size_t d = argument.order[place];
+    texts[d] = product.empty() ? "1" : product;
     std::string factor = ast_expr_text(argument.shape[d]);
     if (!argument.shape[d]->arguments.empty()) factor = "(" + factor + ")";
     product = product.empty() ? factor : factor + " * " + product;
   }
-  return text;
+  return join(texts, ", ");
+}
+
+std::string layout_text(const TensorArgument& argument) {
+  if (argument.shape.empty()) return "";
+  if (argument.packed) return ", " + packed_layout_text(argument);
+  return ", strides " + strides_text(argument);
 }
 
 std::string role_text(TensorRole role) {
@@ -234,6 +273,8 @@ std::string workspace_prototype(const Signature& signature) {
 
 std::string print_launcher(const Signature& signature, const std::vector<KernelCall>& kernels, Helpers& helpers) {
   std::string text = std::string(array_bytes_text) + reserve_text;
+  const auto& arguments = signature.arguments;
+  if (std::any_of(arguments.begin(), arguments.end(), [](const TensorArgument& a) { return !a.strides.empty(); })) text += strided_bytes_text;
   if (!pointers_of(signature).empty()) text += std::string(overlap_text) + check_arrays_text;
   text += print_measure(signature, kernels, helpers);
   text += workspace_prototype(signature) + " {\n" + measure_storage(signature) + "  return " + measure_call(signature) + ";\n}\n\n";
@@ -241,7 +282,7 @@ std::string print_launcher(const Signature& signature, const std::vector<KernelC
   text += "  const int64_t tileopt_total = " + measure_call(signature) + ";\n  if (tileopt_total < 0) return 1;\n";
   text += print_pointer_checks(signature) + print_workspace_checks(signature);
   for (const KernelCall& kernel : kernels) text += print_kernel_call(kernel, signature);
-  return text + "  return 0;\n}\n";
+  return text + "  return 0;\n}\n" + print_pack_functions(signature, helpers);
 }
 
 std::string print_header(const Signature& signature, const std::string& title) {
@@ -249,26 +290,31 @@ std::string print_header(const Signature& signature, const std::string& title) {
   std::string text = "/* " + title + "\n *\n";
   const std::string condition = ast_expr_text(signature.context);
   if (condition != "1") text += " * Sizes: " + condition + "\n *\n";
-  text += " * Arrays are dense and row-major. Shapes, and strides in elements:\n";
+  const bool dense = std::all_of(signature.arguments.begin(), signature.arguments.end(), is_dense_row_major);
+  text += dense ? " * Arrays are dense and row-major. Shapes, and strides in elements:\n"
+                : " * Shapes of the arrays, and where their elements lie (strides are counted in elements):\n";
   for (const TensorArgument& argument : signature.arguments) {
     text += " *   " + argument.name + ": " + element_text(argument.element) + " " + shape_text(argument);
-    if (!argument.shape.empty()) text += ", strides " + strides_text(argument);
-    text += ", " + role_text(argument.role) + "\n";
+    text += layout_text(argument) + ", " + role_text(argument.role) + "\n";
   }
+  const bool has_strides = std::any_of(signature.arguments.begin(), signature.arguments.end(), [](const TensorArgument& a) { return !a.strides.empty(); });
+  const std::string strided = has_strides ? ",\n *      or a stride is less than 1 or lets elements overlap" : "";
+  if (has_strides) text += " * Strides are at least 1, and at least the stride times the extent of the next faster dimension.\n";
   text += " * Alignment: every array to its element, the workspace to " + std::to_string(kWorkspaceAlignment) + " bytes.\n"
           " * Written arrays may not overlap any other argument. Arrays without elements may be NULL.\n *\n"
           " * " + signature.function + "_workspace_bytes: bytes that `workspace` must hold (0: it may be NULL); -1 where " +
           "the sizes are refused.\n *\n"
           " * " + signature.function + " returns\n"
           " *   0  done\n"
-          " *   1  a size violates the program's constraints, an extent is negative or a byte count exceeds 64 bits\n"
+          " *   1  a size violates the program's constraints, an extent is negative or a byte count exceeds 64 bits" + strided + "\n"
           " *   2  an array with elements is NULL\n"
           " *   3  an array is not aligned to its element\n"
           " *   4  a written array or the workspace overlaps another argument\n"
           " *   5  the workspace is NULL or misaligned while bytes are needed\n"
-          " * and touches no array unless it returns 0. Integer division and remainder by zero give 0.\n */\n";
+          " * and touches no array unless it returns 0. Integer division and remainder by zero give 0.\n" + pack_functions_comment(signature) + " */\n";
   text += "#ifndef " + guard + "\n#define " + guard + "\n\n#include <stdint.h>\n\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n";
   text += workspace_prototype(signature) + ";\n\n" + launcher_prototype(signature) + ";\n\n";
+  for (const std::string& prototype : pack_prototypes(signature)) text += prototype + ";\n\n";
   text += "#ifdef __cplusplus\n}\n#endif\n\n#endif\n";
   return text;
 }

@@ -33,9 +33,10 @@ bool LeafOperand::still(std::size_t digit) const {
 }
 
 bool LeafOperand::contiguous(std::size_t digit) const {
-  if (steps.empty()) return false;
+  if (steps.empty() || storage->scattered) return false;
+  const std::size_t unit = storage->unit_dim.value_or(steps.size() - 1);
   for (std::size_t d = 0; d < steps.size(); ++d)
-    if (steps[d][digit] != (d + 1 == steps.size() ? 1 : 0)) return false;
+    if (steps[d][digit] != (d == unit ? 1 : 0)) return false;
   return true;
 }
 

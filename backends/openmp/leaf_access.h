@@ -24,7 +24,7 @@ struct LeafOperand {
   std::vector<long> delta(const std::vector<long>& point) const;
   /// Element steps along one box digit are 0 in every dimension.
   bool still(std::size_t digit) const;
-  /// One step along the digit is one step in the last dimension and none in the others.
+  /// One step along the digit is one element in memory, whatever the sizes are.
   bool contiguous(std::size_t digit) const;
   bool same_elements(const LeafOperand& other) const;
 };

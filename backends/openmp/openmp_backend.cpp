@@ -1,6 +1,7 @@
 #include "backends/openmp/openmp_backend.h"
 
 #include "backends/openmp/kernel_printer.h"
+#include "backends/openmp/pack_functions.h"
 #include "backends/openmp/refusal.h"
 #include "backends/openmp/toolchain.h"
 #include "support/text.h"
@@ -48,9 +49,11 @@ class OpenMpBackend : public Backend {
         result.facts.push_back(std::move(kernel.facts));
       }
       const std::string launcher = print_launcher(signature, calls, helpers);
+      std::string prototypes;
+      for (const std::string& prototype : pack_prototypes(signature)) prototypes += prototype + ";\n";
       result.source = leading_comment(program, signature, machine, version) +
                       compiler_guard + "#include <math.h>\n#include <stddef.h>\n#include <stdint.h>\n#include <string.h>\n\n" + workspace_prototype(signature) +
-                      ";\n" + launcher_prototype(signature) + ";\n\n" + helpers.text() + bodies + launcher;
+                      ";\n" + launcher_prototype(signature) + ";\n" + prototypes + "\n" + helpers.text() + bodies + launcher;
       result.header = print_header(signature, title_of(program, machine, version) + ".");
       return result;
     } catch (const Refusal& refusal) {

@@ -9,6 +9,7 @@
 #include <mutex>
 
 #include "backends/c_common/integer_c.h"
+#include "backends/openmp/argument_bytes.h"
 #include "backends/openmp/guarded_arrays.h"
 #include "backends/openmp/isolated_loader.h"
 #include "backends/openmp/signature.h"
@@ -28,7 +29,7 @@ std::string wrapper_text(const Signature& signature) {
   for (std::size_t i = 0; i < signature.sizes.size(); ++i) sizes.push_back("sizes[" + std::to_string(i) + "]");
   for (std::size_t i = 0; i < signature.arguments.size(); ++i) {
     const TensorArgument& argument = signature.arguments[i];
-    const std::string type = std::string(argument.role == TensorRole::in ? "const " : "") + storage_type_c(argument.element) + "*";
+    const std::string type = std::string(argument.role == TensorRole::in ? "const " : "") + memory_type_c(argument) + "*";
     const std::string pointer = "(" + type + ")arguments[" + std::to_string(i) + "]";
     arguments.push_back(argument.by_value ? "*" + pointer : pointer);
   }
@@ -81,6 +82,13 @@ struct CompiledKernel::State {
     return values;
   }
 
+  /// The bytes of all arguments, in order, laid out as the kernel wants them.
+  std::vector<std::vector<std::byte>> images(const Arrays& arrays, const Sizes& sizes) const {
+    std::vector<std::vector<std::byte>> result;
+    for (const TensorArgument& expected : signature.arguments) result.push_back(lay_out(expected, argument(arrays, expected, sizes), sizes));
+    return result;
+  }
+
   const HostArray& argument(const Arrays& arrays, const TensorArgument& expected, const Sizes& sizes) const {
     const auto found = arrays.find(expected.tensor);
     if (found == arrays.end()) fail_arguments("no array for " + expected.tensor);
@@ -105,11 +113,11 @@ struct PreparedCall {
 };
 }  // namespace
 
-static PreparedCall prepare(const std::vector<const HostArray*>& arrays, std::int64_t workspace_bytes) {
+static PreparedCall prepare(const std::vector<std::vector<std::byte>>& images, std::int64_t workspace_bytes) {
   PreparedCall call;
-  for (const HostArray* array : arrays) {
-    call.buffers.emplace_back(static_cast<std::int64_t>(array->bytes.size()));
-    if (!array->bytes.empty()) std::memcpy(call.buffers.back().data(), array->bytes.data(), array->bytes.size());
+  for (const std::vector<std::byte>& image : images) {
+    call.buffers.emplace_back(static_cast<std::int64_t>(image.size()));
+    if (!image.empty()) std::memcpy(call.buffers.back().data(), image.data(), image.size());
   }
   for (const GuardedBuffer& buffer : call.buffers) call.pointers.push_back(buffer.data());
   call.workspace = std::make_unique<GuardedBuffer>(std::max<std::int64_t>(workspace_bytes, 0));
@@ -146,22 +154,23 @@ int CompiledKernel::run(const Sizes& sizes, Arrays& arguments) const {
   const std::vector<std::int64_t> values = state_->size_vector(sizes);
   const std::int64_t bytes = state_->workspace(values.data());
   if (bytes < 0) return 1;
-  std::vector<const HostArray*> arrays;
-  for (const TensorArgument& argument : state_->signature.arguments) arrays.push_back(&state_->argument(arguments, argument, sizes));
-  PreparedCall call = prepare(arrays, bytes);
+  const std::vector<std::vector<std::byte>> images = state_->images(arguments, sizes);
+  PreparedCall call = prepare(images, bytes);
   const int code = state_->call(values.data(), call.pointers.data(), call.workspace->data());
   if (!call.workspace->intact()) throw KernelFault("the kernel wrote outside its workspace");
-  for (std::size_t i = 0; i < arrays.size(); ++i) {
+  for (std::size_t i = 0; i < images.size(); ++i) {
     const TensorArgument& argument = state_->signature.arguments[i];
     if (!call.buffers[i].intact()) throw KernelFault("the kernel wrote outside array " + argument.tensor);
-    const bool changed = !arrays[i]->bytes.empty() && std::memcmp(arrays[i]->bytes.data(), call.buffers[i].data(), arrays[i]->bytes.size()) != 0;
+    const bool changed = !images[i].empty() && std::memcmp(images[i].data(), call.buffers[i].data(), images[i].size()) != 0;
     if (changed && (!argument.written() || code != 0)) throw KernelFault("the kernel changed array " + argument.tensor + (code != 0 ? " though it refused to run" : ", an input"));
   }
   if (code != 0) return code;
-  for (std::size_t i = 0; i < arrays.size(); ++i) {
+  for (std::size_t i = 0; i < images.size(); ++i) {
     const TensorArgument& argument = state_->signature.arguments[i];
-    HostArray& target = arguments.at(argument.tensor);
-    if (argument.written() && !target.bytes.empty()) std::memcpy(target.bytes.data(), call.buffers[i].data(), target.bytes.size());
+    if (!argument.written()) continue;
+    const auto* first = reinterpret_cast<const std::byte*>(call.buffers[i].data());
+    if (!take_back(argument, {first, first + images[i].size()}, sizes, arguments.at(argument.tensor)))
+      throw KernelFault("the kernel wrote between the elements of array " + argument.tensor);
   }
   return 0;
 }
@@ -177,23 +186,28 @@ IsolatedRun CompiledKernel::run_timed(const Sizes& sizes, Arrays& arguments, dou
   job.object = state_->object;
   job.sizes = state_->size_vector(sizes);
   for (const TensorArgument& argument : state_->signature.arguments)
-    job.arrays.push_back({argument.tensor, argument.written(), std::vector<std::byte>(state_->argument(arguments, argument, sizes).bytes), {}});
+    job.arrays.push_back({argument.tensor, argument.written(), lay_out(argument, state_->argument(arguments, argument, sizes), sizes), {}});
   job.timing.seconds = timing.seconds;
   job.timing.least = timing.least;
   const auto start = std::chrono::steady_clock::now();
-  const IsolatedRun result = run_in_own_process(job, state_->compiler, timeout_seconds);
+  IsolatedRun result = run_in_own_process(job, state_->compiler, timeout_seconds);
   timing.elapsed = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   timing.samples = job.timing.samples;
   timing.growth_bytes = job.timing.growth_bytes;
   if (result.end != IsolatedRun::End::done) return result;
-  for (IsolatedJob::Argument& argument : job.arrays) {
-    if (!argument.written) continue;
-    HostArray& array = arguments.at(argument.name);
-    array.bytes = std::move(argument.bytes);
-    if (timing.seconds <= 0) continue;
-    HostArray last = array;
-    last.bytes = std::move(argument.last);
-    timing.last[argument.name] = std::move(last);
+  for (std::size_t i = 0; i < job.arrays.size(); ++i) {
+    const TensorArgument& argument = state_->signature.arguments[i];
+    if (!argument.written()) continue;
+    HostArray& array = arguments.at(argument.tensor);
+    bool intact = take_back(argument, job.arrays[i].bytes, sizes, array);
+    if (timing.seconds > 0) {
+      HostArray last = array;
+      intact = take_back(argument, job.arrays[i].last, sizes, last) && intact;
+      timing.last[argument.tensor] = std::move(last);
+    }
+    if (intact) continue;
+    result.end = IsolatedRun::End::overrun;
+    result.detail = "between the elements of array " + argument.tensor;
   }
   return result;
 }
@@ -218,9 +232,7 @@ std::vector<double> CompiledKernel::bench_interleaved(const std::vector<const Co
   };
   for (std::size_t k = 0; k < kernels.size(); ++k) {
     const State& state = *kernels[k]->state_;
-    std::vector<const HostArray*> arrays;
-    for (const TensorArgument& argument : state.signature.arguments) arrays.push_back(&state.argument(arguments, argument, sizes));
-    calls.push_back(prepare(arrays, kernels[k]->workspace_bytes(sizes)));
+    calls.push_back(prepare(state.images(arguments, sizes), kernels[k]->workspace_bytes(sizes)));
     call_once(k);
   }
   double total = 0;

@@ -2,6 +2,7 @@
 
 #include <set>
 
+#include "backends/c_common/integer_c.h"
 #include "backends/c_common/parameter_expr.h"
 
 namespace tileopt {
@@ -30,8 +31,17 @@ TensorArgument make_argument(const Tensor& tensor, CNames& names) {
   argument.element = tensor.type;
   argument.role = tensor.role;
   for (const isl::pw_aff& extent : tensor.shape) argument.shape.push_back(expr_of(extent));
+  argument.order = tensor.storage_order();
+  for (const isl::pw_aff& stride : tensor.layout.strides) argument.strides.push_back(expr_of(stride));
+  argument.packed = tensor.layout.packed;
   argument.by_value = tensor.role == TensorRole::in && tensor.shape.empty();
   return argument;
+}
+
+/// Elements from one row of packed ones to the next: an even number.
+AstExprPtr packed_row(const TensorArgument& argument) {
+  const AstExprPtr bytes = ast_operation(AstExpr::Kind::exact_div, {plus(argument.shape.back(), 1), ast_integer(2)});
+  return fold(ast_operation(AstExpr::Kind::mul, {ast_integer(2), bytes}));
 }
 
 std::set<std::string> used_arrays(const std::vector<Ast>& kernels) {
@@ -45,6 +55,27 @@ std::set<std::string> used_arrays(const std::vector<Ast>& kernels) {
   return used;
 }
 }  // namespace
+
+std::vector<AstExprPtr> element_strides(const TensorArgument& argument) {
+  if (!argument.strides.empty()) return argument.strides;
+  std::vector<AstExprPtr> strides(argument.shape.size());
+  AstExprPtr run = ast_integer(1);
+  for (std::size_t place = argument.order.size(); place-- > 0;) {
+    const std::size_t d = argument.order[place];
+    strides[d] = run;
+    const bool row = argument.packed && place + 1 == argument.order.size();
+    run = product_of(run, row ? packed_row(argument) : fold(argument.shape[d]));
+  }
+  return strides;
+}
+
+bool is_dense_row_major(const TensorArgument& argument) {
+  for (std::size_t d = 0; d < argument.order.size(); ++d)
+    if (argument.order[d] != d) return false;
+  return argument.strides.empty() && !argument.packed;
+}
+
+std::string memory_type_c(const TensorArgument& argument) { return argument.packed ? "uint8_t" : storage_type_c(argument.element); }
 
 const TensorArgument* Signature::find(const std::string& tensor) const {
   for (const TensorArgument& argument : arguments)

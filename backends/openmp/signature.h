@@ -17,9 +17,19 @@ struct TensorArgument {
   ElementType element;
   TensorRole role;
   std::vector<AstExprPtr> shape;  ///< over the sizes
+  std::vector<std::size_t> order; ///< dimensions from the slowest to the fastest
+  std::vector<AstExprPtr> strides;  ///< as the layout gives them, one per dimension; empty: no gaps
+  bool packed = false;            ///< two elements a byte
   bool by_value = false;          ///< rank-0 `in`
   bool written() const { return role == TensorRole::out || role == TensorRole::inout; }
 };
+
+/// Elements between neighbours along each dimension, over the sizes. Rows of packed elements fill whole bytes.
+std::vector<AstExprPtr> element_strides(const TensorArgument& argument);
+/// Neighbours along the last dimension lie side by side, row after row without gaps, a byte or more an element.
+bool is_dense_row_major(const TensorArgument& argument);
+/// What a pointer to the argument points to.
+std::string memory_type_c(const TensorArgument& argument);
 
 struct Signature {
   std::string function;                    ///< C name of the extern launcher

@@ -29,9 +29,24 @@ void StorageTable::add_tensor(const TensorArgument& argument) {
   storage.element = argument.element;
   storage.kind = argument.by_value ? Storage::Kind::value : Storage::Kind::memory;
   const std::size_t rank = argument.shape.size();
+  storage.packed = argument.packed;
   storage.strides.assign(rank, ast_integer(1));
-  for (std::size_t d = rank; d-- > 1;)
-    storage.strides[d - 1] = stride_variable(argument, d - 1, product_of(storage.strides[d], fold(argument.shape[d])));
+  // Each stride is a variable of its own, so that the next slower one is a product with it.
+  for (std::size_t place = rank; place-- > 0;) {
+    const std::size_t d = argument.order[place];
+    if (!argument.strides.empty()) {
+      storage.strides[d] = stride_variable(argument, d, fold(argument.strides[d]));
+      continue;
+    }
+    if (place + 1 == rank) continue;
+    const std::size_t faster = argument.order[place + 1];
+    const AstExprPtr run = place + 2 == rank && argument.packed ? element_strides(argument)[d] : product_of(storage.strides[faster], fold(argument.shape[faster]));
+    storage.strides[d] = stride_variable(argument, d, run);
+  }
+  if (rank > 0) {
+    storage.unit_dim = argument.order.back();
+    storage.scattered = argument.packed || !is_constant(storage.strides[argument.order.back()], 1);
+  }
   table_.emplace(argument.tensor, std::move(storage));
 }
 
@@ -73,7 +88,13 @@ std::string StorageTable::element_c(const Storage& storage, const Subscripts& su
   switch (storage.kind) {
     case Storage::Kind::value:
     case Storage::Kind::scalar: return storage.name;
-    case Storage::Kind::memory: return storage.name + "[" + offset_c(storage, subscripts) + "]";
+    case Storage::Kind::memory:
+      if (storage.packed) {
+        const std::string load = "tileopt_packed_" + type_name(storage.element);
+        helpers_.use(load);
+        return load + "(" + storage.name + ", " + offset_c(storage, subscripts) + ")";
+      }
+      return storage.name + "[" + offset_c(storage, subscripts) + "]";
     case Storage::Kind::vectors: break;
   }
   std::vector<long> constants;
@@ -88,7 +109,7 @@ std::string StorageTable::element_c(const Storage& storage, const Subscripts& su
 }
 
 std::vector<std::string> StorageTable::stride_definitions() {
-  // A stride is a multiple of the next one, so using it uses that too.
+  // A stride may be a multiple of a faster one: using it uses that too.
   for (const Stride& stride : strides_) {
     (void)stride;
     for (const Stride& user : strides_) {

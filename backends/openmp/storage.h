@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -26,6 +27,9 @@ struct Storage {
   int lanes = 1;                     ///< vectors only
   std::vector<long> extents;         ///< promoted arrays and temporaries
   std::vector<AstExprPtr> strides;   ///< memory: elements per step, over sizes and stride variables
+  std::optional<std::size_t> unit_dim = std::nullopt;  ///< dimension along which neighbours lie side by side; absent: the last
+  bool scattered = false;            ///< no dimension has neighbours side by side
+  bool packed = false;               ///< two elements a byte: elements have values but no addresses
 
   bool named() const { return kind == Kind::vectors; }
 };
@@ -45,7 +49,7 @@ class StorageTable {
 
   /// Elements from the start of a memory array, at least as tight as a sum's operand.
   std::string offset_c(const Storage& storage, const Subscripts& subscripts);
-  /// The element as an lvalue (or value), in its stored form. `vectors`: subscripts must be constants in range.
+  /// The element as an lvalue (or value: of packed arrays), in its stored form. `vectors`: subscripts must be constants in range.
   std::string element_c(const Storage& storage, const Subscripts& subscripts);
   /// Name of the vector that holds an element, and its lane.
   static std::string vector_name(const Storage& storage, const std::vector<long>& subscripts, long* lane);

@@ -10,7 +10,8 @@
 namespace tileopt {
 
 namespace {
-bool in_memory(const LeafOperand& operand) { return operand.storage->kind == Storage::Kind::memory; }
+/// Whether the elements have addresses: two packed ones share theirs.
+bool in_memory(const LeafOperand& operand) { return operand.storage->kind == Storage::Kind::memory && !operand.storage->packed; }
 
 /// Named vectors serve a lane chunk whole where chunks and vectors line up.
 bool lines_up(const LeafOperand& operand, int lanes) {

@@ -71,6 +71,8 @@ std::string AffineReader::role() const {
   switch (role_) {
     case AffineRole::extent:
       return "an extent";
+    case AffineRole::stride:
+      return "a stride";
     case AffineRole::loop_bound:
       return "a loop bound";
     case AffineRole::subscript:

@@ -13,7 +13,7 @@ namespace tileopt::tile_text {
 constexpr long largest_coefficient = 1'000'000'000'000;
 
 /// What an affine expression is for; messages say so.
-enum class AffineRole { extent, loop_bound, subscript, condition, assumption, index_value };
+enum class AffineRole { extent, stride, loop_bound, subscript, condition, assumption, index_value };
 
 /// An integer constant folded from literals, or nullopt (also where the value exceeds largest_coefficient).
 std::optional<long> fold_constant(const syntax::ExpressionPtr& expression);

@@ -69,9 +69,6 @@ ExprPtr ValueLowering::reject_call(const ExpressionPtr& expression, const syntax
                   "call built-in functions by their plain names, e.g. exp(x)");
   if (is_planned(name))
     return reject(ErrorCode::unsupported, where, "`" + name + "` is not supported yet", "use sum, prod, min, max, any, all, argmax or argmin");
-  if (is_planned_type(name))
-    return reject(ErrorCode::unsupported, where, "the type `" + name + "` is not supported yet",
-                  "use f32, f16, bf16 or an integer type");
   if (name == "range" || name == "grid" || name == "assume")
     return reject(ErrorCode::type_mismatch, where, "`" + name + "` is no value",
                   "use it as described in the language reference");

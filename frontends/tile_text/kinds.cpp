@@ -29,12 +29,7 @@ std::optional<Combine> find_reduction(const std::string& name) {
 bool is_extreme_search(const std::string& name) { return name == "argmax" || name == "argmin"; }
 
 bool is_planned(const std::string& name) {
-  static const std::vector<std::string> planned = {"topk", "scan", "packed"};
-  return contains(planned, name);
-}
-
-bool is_planned_type(const std::string& name) {
-  static const std::vector<std::string> planned = {"i4", "u4"};
+  static const std::vector<std::string> planned = {"topk", "scan"};
   return contains(planned, name);
 }
 

@@ -34,8 +34,6 @@ std::optional<Combine> find_reduction(const std::string& name);
 bool is_extreme_search(const std::string& name);
 /// True for names of constructs that the language has but this version does not support.
 bool is_planned(const std::string& name);
-/// Element types of the language that this version does not support.
-bool is_planned_type(const std::string& name);
 /// The name called, or "".
 std::string callee_name(const syntax::Call& call);
 

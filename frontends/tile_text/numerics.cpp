@@ -60,8 +60,7 @@ class NumericsReader {
       numerics.operand_rounding = type;
       return;
     }
-    const bool planned = name && is_planned_type(name->name);
-    report(planned ? ErrorCode::unsupported : ErrorCode::type_mismatch, keyword.value->where,
+    report(ErrorCode::type_mismatch, keyword.value->where,
            "`" + print(keyword.value) + "` is no float type to round operands to", "write bf16, f16, f32 or None");
   }
   void read_ulp(const syntax::Keyword& keyword, Numerics& numerics) {

@@ -5,6 +5,7 @@
 #include "frontends/tile_text/constants.h"
 #include "frontends/tile_text/kinds.h"
 #include "frontends/tile_text/printer.h"
+#include "frontends/tile_text/tensor_layout.h"
 #include "frontends/tile_text/value_facts.h"
 
 namespace tileopt::tile_text {
@@ -55,9 +56,11 @@ void collect_sizes(Scope& scope, const syntax::Function& function) {
     const WrittenParameter written = read_role(parameter.type);
     if (is_size_type(written.type)) scope.add_size(parameter.name, parameter.where);
     if (is_constant(parameter)) scope.add_constant(parameter.name, parameter.where);
-    const auto* subscript = syntax::as<syntax::Subscript>(written.type);
+    const WrittenLayout layout = take_layout(written.type);
+    const auto* subscript = syntax::as<syntax::Subscript>(layout.type);
     if (subscript == nullptr || !parse_type(name_of(subscript->base))) continue;
     for (const ExpressionPtr& extent : subscript->indices) collect_sizes(scope, function, extent);
+    for (const ExpressionPtr& stride : layout.strides) collect_sizes(scope, function, stride);
   }
 }
 
@@ -154,9 +157,10 @@ void declare_parameter(Scope& scope, const syntax::Parameter& parameter, isl::se
   symbol.tensor.role = written.role;
   symbol.tensor.where = scope.diagnostics().locate(parameter.where);
   symbol.tensor.type = ElementType::f32;
-  if (const std::optional<WrittenType> type = read_type(scope, written.type)) {
+  const WrittenLayout layout = take_layout(written.type);
+  if (const std::optional<WrittenType> type = read_type(scope, layout.type)) {
     if (is_tuple(type->element))
-      scope.diagnostics().add(ErrorCode::type_mismatch, written.type->where, "a parameter cannot hold tuples",
+      scope.diagnostics().add(ErrorCode::type_mismatch, layout.type->where, "a parameter cannot hold tuples",
                               "pass one tensor for each component");
     else
       symbol.tensor.type = type->element;
@@ -165,6 +169,7 @@ void declare_parameter(Scope& scope, const syntax::Parameter& parameter, isl::se
       symbol.known = true;
       symbol.tensor.shape = *extents;
       for (const isl::pw_aff& extent : *extents) context = context.intersect(not_negative(extent));
+      if (const std::optional<Layout> read = read_layout(scope, layout, parameter, symbol.tensor, context)) symbol.tensor.layout = *read;
     }
   }
   scope.declare(std::move(symbol));
@@ -203,7 +208,7 @@ std::optional<WrittenType> read_type(Scope& scope, const ExpressionPtr& expressi
     type.element = *element;
     return type;
   }
-  const std::string hint = "use f64, f32, f16, bf16, i64 ... i8, u64 ... u8 or bool, e.g. `f32[M, N]`";
+  const std::string hint = "use f64, f32, f16, bf16, i64 ... i4, u64 ... u4 or bool, e.g. `f32[M, N]`";
   const auto* inner = syntax::as<syntax::Subscript>(head);
   if (name == "tuple" || (inner != nullptr && name_of(inner->base) == "tuple")) {
     diagnostics.add(ErrorCode::type_mismatch, head->where, "`" + print(expression) + "` is no tuple type",
@@ -213,7 +218,10 @@ std::optional<WrittenType> read_type(Scope& scope, const ExpressionPtr& expressi
   if (name == "out" || name == "inout")
     diagnostics.add(ErrorCode::type_mismatch, head->where, "`" + name + "` belongs around the type of a parameter",
                     "write `" + name + "[f32[M, N]]`");
-  else if (is_planned_type(name) || is_planned(name))
+  else if (is_layout_word(name))
+    diagnostics.add(ErrorCode::type_mismatch, head->where, "`" + name + "` does not belong here",
+                    "it says how a parameter lies in memory and stands around its type, inside `out` or `inout`; `strided` around `permuted`");
+  else if (is_planned(name))
     diagnostics.add(ErrorCode::unsupported, head->where, "the type `" + name + "` is not supported yet", hint);
   else if (name == "const")
     diagnostics.add(ErrorCode::type_mismatch, head->where, "`const` is for parameters of programs, and stands alone",

@@ -120,8 +120,8 @@ isl::pw_aff variable(const isl::space& space, std::size_t position) {
 
 /// Values of an integer type that is narrow enough to bound an index by itself.
 std::optional<std::pair<long, long>> narrow_range(ElementType type) {
-  if (!is_integer(type) || size_bytes(type) > 2) return std::nullopt;
-  const long values = 1L << (8 * size_bytes(type));
+  if (!is_integer(type) || integer_bits(type) > 16) return std::nullopt;
+  const long values = 1L << integer_bits(type);
   if (is_signed(type)) return std::make_pair(-values / 2, values / 2 - 1);
   return std::make_pair(0L, values - 1);
 }

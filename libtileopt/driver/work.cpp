@@ -48,7 +48,7 @@ double operations_of(const Statement& statement) {
 
 double bytes_of(const Tensor& tensor, const Sizes& sizes) {
   if (tensor.role == TensorRole::local) return 0;
-  double bytes = size_bytes(tensor.type);
+  double bytes = tensor.layout.packed ? 0.5 : size_bytes(tensor.type);
   for (const std::int64_t extent : evaluate_shape(tensor, sizes)) bytes *= static_cast<double>(extent);
   return tensor.role == TensorRole::inout ? 2 * bytes : bytes;
 }

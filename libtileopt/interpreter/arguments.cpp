@@ -84,6 +84,21 @@ void check_names(const Program& program, const Sizes& sizes) {
       throw size_error(file_of(program), "`" + program.name() + "` has no size `" + name + "`", expected);
 }
 
+/// Strides are at least 1, and at least the stride times the extent of the next faster dimension, so that no elements overlap.
+void check_layout(const Tensor& tensor, const std::vector<std::int64_t>& shape, const Sizes& sizes) {
+  if (tensor.layout.strides.empty()) return;
+  std::int64_t least = 1, run = 0;
+  const std::vector<std::size_t> order = tensor.storage_order();
+  for (std::size_t place = order.size(); place-- > 0; least = std::max<std::int64_t>(run, 1)) {
+    const std::size_t d = order[place];
+    const std::int64_t stride = evaluate_parametric(tensor.layout.strides[d], sizes);
+    const bool fits = !__builtin_mul_overflow(stride, shape[d], &run);
+    if (fits && stride >= least) continue;
+    throw size_error(tensor.where, "stride " + std::to_string(d) + " of `" + tensor.name + "` is " + std::to_string(stride) + " at " + sizes_text(sizes),
+                     fits ? "choose at least " + std::to_string(least) + ", so that its elements do not overlap" : "choose smaller sizes");
+  }
+}
+
 void check_tensor(const Tensor& tensor, const Sizes& sizes) {
   std::vector<std::int64_t> shape;
   for (std::size_t d = 0; d < tensor.shape.size(); ++d) {
@@ -93,6 +108,7 @@ void check_tensor(const Tensor& tensor, const Sizes& sizes) {
                        "extent " + std::to_string(d) + " of `" + tensor.name + "` is " + std::to_string(shape.back()) + " at " + sizes_text(sizes),
                        "choose sizes for which every extent is at least 0");
   }
+  check_layout(tensor, shape, sizes);
   std::int64_t bytes;
   if (!total_bytes(shape, tensor.type, &bytes))
     throw size_error(tensor.where, "the bytes of `" + tensor.name + "` overflow 64 bits at " + sizes_text(sizes), "choose smaller sizes");
@@ -156,9 +172,10 @@ void fill_index(HostArray& array, const ElementStream& stream, const ValueFacts&
 void fill(HostArray& array, const ElementStream& stream, Fill fill) {
   const std::int64_t count = array.elements();
   const bool narrow = is_narrow_float(array.type);
+  const std::int64_t largest = array.type == ElementType::i4 ? 7 : array.type == ElementType::u4 ? 15 : 8;
   for (std::int64_t i = 0; i < count; ++i) {
     if (array.type == ElementType::boolean) array.set_integer(i, stream.integer(i, 0, 1));
-    else if (!is_float(array.type)) array.set_integer(i, stream.integer(i, is_signed(array.type) ? -8 : 0, 8));
+    else if (!is_float(array.type)) array.set_integer(i, stream.integer(i, is_signed(array.type) ? -8 : 0, largest));
     else if (fill == Fill::integers) array.set(i, static_cast<double>(narrow ? stream.integer(i, -4, 4) : stream.integer(i, -8, 8)));
     else array.set(i, stream.real(i, significand_digits(array.type)));
   }

@@ -36,7 +36,7 @@ double load_real(const HostArray& a, std::int64_t offset) {
       return narrow_value(load<std::uint8_t>(a.bytes, offset), a.type);
     case ElementType::i64: case ElementType::i32: case ElementType::i16: case ElementType::i8:
     case ElementType::u64: case ElementType::u32: case ElementType::u16: case ElementType::u8:
-    case ElementType::boolean: break;
+    case ElementType::boolean: case ElementType::i4: case ElementType::u4: break;
   }
   TILEOPT_CHECK(false, "real value of an array of " + type_name(a.type));
   return 0;
@@ -53,6 +53,7 @@ std::int64_t load_integer(const HostArray& a, std::int64_t offset) {
     case ElementType::u16: return load<std::uint16_t>(a.bytes, offset);
     case ElementType::u8: return load<std::uint8_t>(a.bytes, offset);
     case ElementType::boolean: return load<std::uint8_t>(a.bytes, offset) != 0;
+    case ElementType::i4: case ElementType::u4: return wrap_integer(load<std::int8_t>(a.bytes, offset), a.type);
     case ElementType::f64: case ElementType::f32: case ElementType::f16: case ElementType::bf16: case ElementType::tf32:
     case ElementType::e4m3fn: case ElementType::e5m2: case ElementType::e4m3fnuz: case ElementType::e5m2fnuz: break;
   }
@@ -71,7 +72,7 @@ void store_real(HostArray& a, std::int64_t offset, double value) {
       return store(a.bytes, offset, static_cast<std::uint8_t>(narrow_bits(value, a.type)));
     case ElementType::i64: case ElementType::i32: case ElementType::i16: case ElementType::i8:
     case ElementType::u64: case ElementType::u32: case ElementType::u16: case ElementType::u8:
-    case ElementType::boolean: break;
+    case ElementType::boolean: case ElementType::i4: case ElementType::u4: break;
   }
   TILEOPT_CHECK(false, "real value into an array of " + type_name(a.type));
 }

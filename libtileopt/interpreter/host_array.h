@@ -11,8 +11,9 @@
 
 namespace tileopt {
 
-/// Dense row-major array; rank 0 holds one element. bf16 and f16 are stored as their 16 bits, 8-bit floats and bool
-/// as one byte, tf32 as the f32 of the same value (others are rounded when read). Never of tuples.
+/// Dense row-major array; rank 0 holds one element. bf16 and f16 are stored as their 16 bits, 8-bit floats, bool
+/// and 4-bit integers as one byte, tf32 as the f32 of the same value (others are rounded when read). Never of tuples. A tensor's
+/// layout is no matter of a HostArray: who calls kernels lays the bytes out.
 struct HostArray {
   ElementType type = ElementType::f32;
   std::vector<std::int64_t> shape;

@@ -91,9 +91,6 @@ double decode(std::uint64_t bits, const Format& format) {
   return std::bit_cast<double>(sign | wide_exponent << double_mantissa_bits | wide_mantissa);
 }
 
-/// Value bits of an integer type.
-int integer_bits(ElementType type) { return type == ElementType::boolean ? 1 : 8 * size_bytes(type); }
-
 template <class Real>
 Real apply_arithmetic(BinaryOp op, Real a, Real b) {
   switch (op) {
@@ -207,6 +204,8 @@ std::int64_t wrap_integer(std::int64_t value, ElementType type) {
     case ElementType::u16: return static_cast<std::uint16_t>(value);
     case ElementType::u8: return static_cast<std::uint8_t>(value);
     case ElementType::boolean: return value != 0;
+    case ElementType::i4: return static_cast<std::int8_t>(static_cast<std::uint8_t>(value << 4)) >> 4;
+    case ElementType::u4: return value & 15;
     case ElementType::f64: case ElementType::f32: case ElementType::f16: case ElementType::bf16: case ElementType::tf32:
     case ElementType::e4m3fn: case ElementType::e5m2: case ElementType::e4m3fnuz: case ElementType::e5m2fnuz: break;
   }

@@ -147,7 +147,7 @@ TracedValue traced_comparison(BinaryOp op, const TracedValue& a, const TracedVal
 /// Bound of an integer operation whose operands carry bounds.
 double integer_bound(BinaryOp op, const TracedValue& a, const TracedValue& b, const TracedValue& result, ElementType type) {
   if (type == ElementType::boolean) return 1;
-  const double wrap_limit = std::ldexp(1.0, 8 * size_bytes(type) - (is_signed(type) ? 1 : 0));
+  const double wrap_limit = std::ldexp(1.0, integer_bits(type) - (is_signed(type) ? 1 : 0));
   const double left = std::fabs(integer_as_double(a.integer, type)), right = std::fabs(integer_as_double(b.integer, type));
   double bound = infinity;
   double reach = infinity;

@@ -33,6 +33,14 @@ struct PrintFacts {
     long points = 1;        ///< box points printed by the unrolled form
     std::vector<std::string> tested = {};  ///< what is tested before the leaf has an effect: "guard 0", ..., "predicate"
   };
+  /// Of an argument that does not lie row by row without gaps.
+  struct Layout {
+    std::string tensor;
+    std::vector<std::size_t> order;       ///< dimensions from the slowest to the fastest
+    std::vector<std::string> strides;     ///< ast_expr_text over the sizes, one per dimension; empty: no gaps
+    bool packed = false;
+  };
+  std::vector<Layout> layouts = {};
   std::vector<Loop> loops;      ///< in print order
   std::vector<std::string> conditions;  ///< ast_expr_text of every printed `if`
   std::vector<Buffer> buffers;

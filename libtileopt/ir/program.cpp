@@ -1,9 +1,26 @@
 #include "ir/program.h"
 
+#include <algorithm>
+#include <numeric>
+
 #include "support/document.h"
 #include "support/text.h"
 
 namespace tileopt {
+
+std::vector<std::size_t> Tensor::storage_order() const {
+  if (!layout.order.empty()) return layout.order;
+  std::vector<std::size_t> order(shape.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  return order;
+}
+
+std::optional<std::size_t> Tensor::contiguous_dim() const {
+  if (shape.empty()) return std::nullopt;
+  const std::size_t fastest = storage_order().back();
+  if (!layout.strides.empty() && poly::constant_of(layout.strides[fastest]) != 1) return std::nullopt;
+  return fastest;
+}
 
 isl::set Tensor::elements(isl::ctx context) const {
   isl_space* space = isl_space_set_alloc(context.get(), 0, static_cast<unsigned>(shape.size()));
@@ -55,7 +72,7 @@ Literal combine_identity(Combine combine, ElementType type) {
     case Combine::monoid: return {0, 0};
     case Combine::prod:
     case Combine::all: return {1, 1};
-    case Combine::bit_and: return {0, -1};
+    case Combine::bit_and: return {0, is_integer(type) && !is_signed(type) ? static_cast<std::int64_t>(largest_integer(type)) : -1};
     case Combine::min: return largest_value(type);
     case Combine::max: return least_value(type);
   }
@@ -181,13 +198,28 @@ void check_access(const Program& program, const Statement& statement, const Acce
   TILEOPT_CHECK(static_cast<std::size_t>(arity) == program.tensor(access.tensor).shape.size(),
                 "access of " + statement.name + " to " + access.tensor + " has the wrong number of subscripts");
 }
+/// What layouts promise to everybody who prints or calls kernels.
+void check_storage(const Tensor& tensor) {
+  const Layout& layout = tensor.layout;
+  const std::size_t rank = tensor.shape.size();
+  const bool local = tensor.role == TensorRole::local, plain = layout.order.empty() && layout.strides.empty();
+  TILEOPT_CHECK(local || !is_tuple(tensor.type), "argument " + tensor.name + " is an array of tuples");
+  TILEOPT_CHECK(!local || (plain && !layout.packed), "local " + tensor.name + " has a layout");
+  TILEOPT_CHECK(layout.strides.empty() || layout.strides.size() == rank, "argument " + tensor.name + " has " + std::to_string(layout.strides.size()) + " strides");
+  std::vector<std::size_t> order = tensor.storage_order();
+  std::sort(order.begin(), order.end());
+  for (std::size_t d = 0; d < rank; ++d) TILEOPT_CHECK(order.size() == rank && order[d] == d, "the order of argument " + tensor.name + " is no permutation");
+  const bool four_bits = tensor.type == ElementType::i4 || tensor.type == ElementType::u4;
+  // Two threads may own the halves of one byte, so nobody may write them.
+  TILEOPT_CHECK(!layout.packed || (four_bits && plain && rank > 0 && tensor.role == TensorRole::in), "argument " + tensor.name + " cannot be packed");
+  TILEOPT_CHECK(local || !four_bits || layout.packed, "argument " + tensor.name + " of 4-bit elements is not packed");
+}
 }  // namespace
 
 Program ProgramBuilder::build() {
   Program& p = program_;
   TILEOPT_CHECK(!p.statements_.empty(), "program " + p.name_ + " has no statement");
-  for (const Tensor& t : p.tensors_)
-    TILEOPT_CHECK(t.role == TensorRole::local || !is_tuple(t.type), "argument " + t.name + " is an array of tuples");
+  for (const Tensor& t : p.tensors_) check_storage(t);
   for (const Statement& s : p.statements_) {
     TILEOPT_CHECK(poly::tuple_name(s.domain) == s.name || s.domain.is_empty(), "domain of " + s.name + " has another name");
     TILEOPT_CHECK(static_cast<std::size_t>(isl_set_dim(s.domain.get(), isl_dim_set)) == s.iterators.size(),

@@ -23,6 +23,14 @@ struct ValueFacts {
   bool bounded() const { return least && most; }
 };
 
+/// Where the elements of an argument lie in memory. It moves addresses only: subscripts, domains and proofs speak of the array as
+/// it was declared. docs/decisions/011.
+struct Layout {
+  std::vector<std::size_t> order = {};     ///< dimensions from the slowest to the fastest; empty: as declared
+  std::vector<isl::pw_aff> strides = {};   ///< [params] -> { [(elements)] }, one per dimension; empty: no gaps in that order
+  bool packed = false;                     ///< two 4-bit elements a byte along the last dimension, the even one in the low bits; rows fill bytes
+};
+
 struct Tensor {
   std::string name;
   ElementType type;
@@ -30,7 +38,12 @@ struct Tensor {
   TensorRole role;
   SourceLocation where;
   ValueFacts facts = {};
+  Layout layout = {};   ///< of arguments; locals lie row by row
 
+  /// All dimensions, from the slowest to the fastest.
+  std::vector<std::size_t> storage_order() const;
+  /// The dimension whose neighbours lie side by side, whatever the sizes are; nothing for scalars.
+  std::optional<std::size_t> contiguous_dim() const;
   isl::set elements(isl::ctx context) const;  ///< [params] -> { name[a0, a1] : 0 <= a_d < extent_d }
 };
 

@@ -23,7 +23,7 @@ struct TypeRow {
   bool infinities = false;
   bool negative_zero = false;
 };
-constexpr std::array<TypeRow, 18> rows = {{
+constexpr std::array<TypeRow, 20> rows = {{
     {ElementType::f64, "f64", 8, true, true, 53, -1022, 1023, true, true},
     {ElementType::f32, "f32", 4, true, true, 24, -126, 127, true, true},
     {ElementType::f16, "f16", 2, true, true, 11, -14, 15, true, true},
@@ -42,6 +42,8 @@ constexpr std::array<TypeRow, 18> rows = {{
     {ElementType::u16, "u16", 2, false, false, 16},
     {ElementType::u8, "u8", 1, false, false, 8},
     {ElementType::boolean, "bool", 1, false, false, 1},
+    {ElementType::i4, "i4", 1, false, true, 3},
+    {ElementType::u4, "u4", 1, false, false, 4},
 }};
 const TypeRow& row(ElementType type) {
   TILEOPT_CHECK(static_cast<std::size_t>(type) < rows.size(), "a tuple where a scalar type is needed");
@@ -136,6 +138,10 @@ double unit_roundoff(ElementType type) {
 }
 int value_digits(ElementType type) { return row(type).digits; }
 std::uint64_t largest_integer(ElementType type) { return std::numeric_limits<std::uint64_t>::max() >> (64 - value_digits(type)); }
+int integer_bits(ElementType type) {
+  TILEOPT_CHECK(!is_float(type), "integer bits of " + type_name(type));
+  return row(type).digits + (row(type).with_sign ? 1 : 0);
+}
 int least_exponent(ElementType type) { return row(type).least_exponent; }
 int largest_exponent(ElementType type) { return row(type).largest_exponent; }
 double largest_finite(ElementType type) {

@@ -15,7 +15,8 @@ enum class ElementType : std::uint64_t {
   tf32,                  ///< four bytes, an f32 whose significand is rounded to 11 digits
   e4m3fn, e5m2,          ///< OCP 8-bit floats; e4m3fn has no infinities
   e4m3fnuz, e5m2fnuz,    ///< their variants without infinities and without -0
-  i64, i32, i16, i8, u64, u32, u16, u8, boolean
+  i64, i32, i16, i8, u64, u32, u16, u8, boolean,
+  i4, u4                 ///< -8..7 and 0..15: a byte each, but in packed arguments (Layout)
 };
 
 /// Name in the tile language: "f64", ..., "bool", "tuple[f32, i64]".
@@ -45,6 +46,8 @@ double unit_roundoff(ElementType type);
 /// Significand digits of a float type, the hidden one included; value bits of an integer type.
 int value_digits(ElementType type);
 std::uint64_t largest_integer(ElementType type);  ///< of an integer type or bool
+/// Bits of an integer type, the sign included: wrapping is modulo 2^bits, shifts by as many shift everything out. bool: 1.
+int integer_bits(ElementType type);
 /// Exponents of the smallest normal and of the largest number of a float type (as in 1.xxx * 2^exponent).
 int least_exponent(ElementType type);
 int largest_exponent(ElementType type);

@@ -72,6 +72,16 @@ std::vector<isl::set> sorted_sets(const isl::union_set& union_set) {
   return sort_by_space(std::move(sets));
 }
 
+std::optional<long> constant_of(const isl::pw_aff& function) {
+  if (isl_pw_aff_is_cst(function.get()) != isl_bool_true || isl_pw_aff_n_piece(function.get()) != 1) return std::nullopt;
+  isl_set* anywhere = isl_pw_aff_domain(function.copy());
+  const isl::set domain = isl::manage(anywhere);
+  if (!domain.complement().is_empty()) return std::nullopt;
+  const isl::val value = isl::manage(isl_pw_aff_max_val(function.copy()));
+  if (isl_val_is_int(value.get()) != isl_bool_true) return std::nullopt;
+  return isl_val_get_num_si(value.get());
+}
+
 std::string input_name(const isl::map& map) {
   return isl_map_has_tuple_name(map.get(), isl_dim_in) ? isl_map_get_tuple_name(map.get(), isl_dim_in) : "";
 }

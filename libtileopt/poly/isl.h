@@ -86,6 +86,9 @@ std::vector<std::string> parameters(const isl::set& set);
 /// Single-valued map as a piecewise function, with implicit equalities detected first. { A -> B }
 isl::pw_multi_aff as_function(const isl::map& map);
 
+/// The value of a function that is one constant everywhere.
+std::optional<long> constant_of(const isl::pw_aff& function);
+
 /// One integer point "{ S[1, 2] }" with the parameters' values ("N = 3, S[1, 2]"), or "" where empty.
 std::string sample_text(const isl::set& set);
 std::string sample_text(const isl::union_set& set);

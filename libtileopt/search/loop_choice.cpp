@@ -78,7 +78,9 @@ class NestBuilder {
   }
   void add_access(const StatementView& view, const AccessView& access) {
     NestAccess result{access.tensor, access.element_bytes, access.write, {}};
-    for (const std::vector<long>& row : access.coefficients) {
+    // The model takes the last subscript for the contiguous one.
+    for (const std::size_t d : access.order) {
+      const std::vector<long>& row = access.coefficients[d];
       std::vector<long> mapped(members_.size(), 0);
       for (std::size_t m = 0; m < view.members.size(); ++m) {
         const std::size_t at = index(view.members[m]);
@@ -86,6 +88,7 @@ class NestBuilder {
       }
       result.coefficients.push_back(std::move(mapped));
     }
+    if (!access.order.empty() && !access.contiguous) result.coefficients.emplace_back(members_.size(), 0);
     nest_.accesses.push_back(std::move(result));
   }
 

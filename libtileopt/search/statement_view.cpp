@@ -61,7 +61,10 @@ AccessView view_access(const Program& program, const Access& access, bool write,
   AccessView view;
   view.tensor = access.tensor;
   view.write = write;
-  view.element_bytes = size_bytes(program.tensor(access.tensor).type);
+  const Tensor& tensor = program.tensor(access.tensor);
+  view.element_bytes = size_bytes(tensor.type);
+  view.order = tensor.storage_order();
+  view.contiguous = tensor.contiguous_dim();
   const isl::pw_multi_aff subscripts = isl::pw_multi_aff(access.index).pullback(instance);
   const int dims = isl_pw_multi_aff_dim(subscripts.get(), isl_dim_out);
   for (int d = 0; d < dims; ++d) {
@@ -89,8 +92,7 @@ std::vector<std::size_t> AccessView::dims_of(std::size_t member) const {
 }
 
 bool AccessView::unit_stride(std::size_t member) const {
-  return affine && !coefficients.empty() && dims_of(member) == std::vector<std::size_t>{coefficients.size() - 1} &&
-         coefficients.back()[member] == 1;
+  return affine && contiguous && dims_of(member) == std::vector<std::size_t>{*contiguous} && coefficients[*contiguous][member] == 1;
 }
 
 std::size_t StatementView::member_index(const std::string& member) const {

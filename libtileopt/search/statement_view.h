@@ -29,12 +29,14 @@ struct AccessView {
   bool affine = false;
   int element_bytes = 4;
   std::vector<std::vector<long>> coefficients;
+  std::vector<std::size_t> order;             ///< subscripts from the slowest to the fastest in memory
+  std::optional<std::size_t> contiguous;      ///< the one whose neighbours lie side by side
 
   /// Some subscript moves with the member.
   bool moves_with(std::size_t member) const;
   /// Subscripts that move with the member.
   std::vector<std::size_t> dims_of(std::size_t member) const;
-  /// Exactly the last subscript moves, by one: neighbouring elements.
+  /// Exactly the contiguous subscript moves, by one: neighbouring elements.
   bool unit_stride(std::size_t member) const;
 };
 

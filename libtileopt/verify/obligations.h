@@ -48,6 +48,7 @@ void check_bounds(Checker& checker);
 void check_padding(Checker& checker);
 void check_races(Checker& checker);
 void check_text(Checker& checker);
+void check_layouts(Checker& checker, std::size_t kernel);  ///< part of text: where arguments lie
 void check_capacity(Checker& checker);
 
 }  // namespace tileopt::proof

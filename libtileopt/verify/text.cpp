@@ -280,6 +280,7 @@ void check_text(Checker& checker) {
     checker.report.prove(entry("conditions"), [&] { return check_conditions(facts, expected); });
     checker.report.prove(entry("leaves"), [&] { return check_leaves(checker.program(), kernels[k], facts, expected); });
     checker.report.prove(entry("storage"), [&] { return check_buffers(kernels[k], facts); });
+    check_layouts(checker, k);
   }
 }
 

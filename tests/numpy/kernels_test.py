@@ -230,6 +230,23 @@ def gemm_int8(M, N, K):
     return dict(A=A, B=B, C=numpy.empty((M, N), I32)), dict(C=A.astype(I32) @ B.astype(I32)), 0
 
 
+def pack(values):
+    """Two 4-bit values a byte along the last axis, the even one in the low bits; the last byte of an odd row is half empty."""
+    low = values.astype(numpy.uint8) & 15
+    low = numpy.concatenate([low, numpy.zeros(low.shape[:-1] + (low.shape[-1] % 2,), numpy.uint8)], -1)
+    return numpy.ascontiguousarray(low[..., ::2] | low[..., 1::2] << 4)
+
+
+@kernel(M=[1, 33], N=[7, 64], K=[0, 1, 31, 100])
+def gemm_int4(M, N, K):
+    groups = (K + 31) // 32
+    A, S = floats(M, K), floats(N, groups)
+    W, Z = random.integers(0, 16, (N, K)), random.integers(0, 16, (N, groups))
+    group = numpy.arange(K) // 32
+    weights = (W.astype(F64) - Z[:, group]) * S.astype(F64)[:, group]
+    return (dict(A=A, W=pack(W), Z=pack(Z), S=S, C=numpy.empty((M, N), F32)), dict(C=A.astype(F64) @ weights.T), 1e-4)
+
+
 @kernel(N=[1, 2, 30])
 def nussinov(N):
     base = random.integers(0, 4, N).astype(I32)

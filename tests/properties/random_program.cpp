@@ -24,8 +24,9 @@ class ProgramMaker {
     const int nests = random_.between(1, 4);
     for (int n = 0; n < nests; ++n) add_nest();
     while (body_.empty()) add_nest();
+    std::string text = source();
     if (features != nullptr) *features = plan_.features;
-    return source();
+    return text;
   }
 
  private:
@@ -421,14 +422,34 @@ class ProgramMaker {
     return type_name(tensor.type) + "[" + join(extents, ", ") + "]";
   }
 
-  std::string source() const {
+  /// A third of the parameters lie otherwise: permuted, or with gaps. Decided apart from all else, so that programs stay what they are.
+  std::string laid_out(const TensorPlan& tensor, Random& random) {
+    const std::string type = tensor_text(tensor);
+    const std::size_t rank = tensor.extents.size();
+    if (rank == 0 || !random.chance(33)) return type;
+    plan_.features.layout = true;
+    if (rank >= 3 || (rank == 2 && random.chance(50))) {
+      std::vector<std::string> order;
+      const int first = random.below(static_cast<int>(rank) - 1) + 1;
+      for (std::size_t d = 0; d < rank; ++d) order.push_back(std::to_string((d + static_cast<std::size_t>(first)) % rank));
+      return "permuted[" + type + ", " + join(order, ", ") + "]";
+    }
+    const std::string step = std::to_string(random.between(1, 3)), gap = std::to_string(random.between(1, 4));
+    if (rank == 1) return "strided[" + type + ", " + step + "]";
+    const bool by_rows = random.chance(50);
+    const std::string row = step + " * (" + tensor.extents[by_rows ? 1 : 0].text() + ") + " + gap;
+    return by_rows ? "strided[" + type + ", " + row + ", " + step + "]" : "strided[permuted[" + type + ", 1, 0], " + step + ", " + row + "]";
+  }
+
+  std::string source() {
     std::vector<std::string> parameters;
     std::string text;
     for (const std::string& line : body_) text += line + "\n";
     std::array<bool, 4> declared{};
+    Random layouts(seed_ * 2 + 5);
     for (const TensorPlan& tensor : plan_.tensors) {
       if (tensor.use == TensorUse::local) continue;
-      const std::string type = tensor_text(tensor);
+      const std::string type = laid_out(tensor, layouts);
       parameters.push_back(tensor.name + ": " + (tensor.use == TensorUse::in ? type : (tensor.use == TensorUse::out ? "out[" : "inout[") + type + "]"));
       for (const SizeExpression& extent : tensor.extents)
         for (std::size_t s = 0; s < declared.size(); ++s) declared[s] = declared[s] || extent.coefficients[s] != 0;

@@ -21,6 +21,7 @@ struct ProgramFeatures {
   bool contraction = false;      ///< a reduction over a product of tensors
   bool time_loop = false;
   bool local = false;            ///< a local scalar or array
+  bool layout = false;           ///< a parameter that does not lie row by row
 };
 
 /// Source text; the same seed gives the same text on every platform. `features` may be null.

@@ -43,14 +43,14 @@ void check_bounds(const InterpreterResult& result, BoundQuality& quality) {
 }
 
 TEST(RandomPrograms, ParseAndInterpret) {
-  int counts[9] = {};
+  int counts[10] = {};
   BoundQuality quality;
   for (int seed = 0; seed < programs; ++seed) {
     SCOPED_TRACE(random_program(static_cast<std::uint64_t>(seed)));
     ProgramFeatures f;
     EXPECT_EQ(random_program(static_cast<std::uint64_t>(seed), &f), random_program(static_cast<std::uint64_t>(seed)));
-    const bool flags[9] = {f.triangular, f.strided, f.in_place, f.multi_statement, f.reduction, f.conditional, f.contraction, f.time_loop, f.local};
-    for (int i = 0; i < 9; ++i) counts[i] += flags[i];
+    const bool flags[10] = {f.triangular, f.strided, f.in_place, f.multi_statement, f.reduction, f.conditional, f.contraction, f.time_loop, f.local, f.layout};
+    for (int i = 0; i < 10; ++i) counts[i] += flags[i];
     poly::Context context;
     try {
       const Program program = parse_random(context.get(), static_cast<std::uint64_t>(seed));
@@ -68,8 +68,8 @@ TEST(RandomPrograms, ParseAndInterpret) {
       FAIL() << error.what();
     }
   }
-  static const char* names[9] = {"triangular", "strided", "in_place", "multi_statement", "reduction", "conditional", "contraction", "time_loop", "local"};
-  for (int i = 0; i < 9; ++i) {
+  static const char* names[10] = {"triangular", "strided", "in_place", "multi_statement", "reduction", "conditional", "contraction", "time_loop", "local", "layout"};
+  for (int i = 0; i < 10; ++i) {
     std::printf("%s: %d of %d programs\n", names[i], counts[i], programs);
     EXPECT_GT(counts[i], programs / 20) << names[i];
   }

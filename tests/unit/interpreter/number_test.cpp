@@ -108,6 +108,25 @@ TEST(Number, SixteenBitArithmeticIsCorrectlyRounded) {
   }
 }
 
+TEST(Number, FourBitIntegersWrapModulo16) {
+  for (std::int64_t value = -300; value < 300; ++value) {
+    const std::int64_t low = ((value % 16) + 16) % 16;
+    EXPECT_EQ(wrap_integer(value, ElementType::u4), low) << value;
+    EXPECT_EQ(wrap_integer(value, ElementType::i4), low < 8 ? low : low - 16) << value;
+  }
+  EXPECT_EQ(saturate_to_integer(7.9, ElementType::i4), 7);
+  EXPECT_EQ(saturate_to_integer(8, ElementType::i4), 7);
+  EXPECT_EQ(saturate_to_integer(-1e30, ElementType::i4), -8);
+  EXPECT_EQ(saturate_to_integer(16, ElementType::u4), 15);
+  EXPECT_EQ(saturate_to_integer(-0.5, ElementType::u4), 0);
+  EXPECT_EQ(saturate_to_integer(nan, ElementType::u4), 0);
+  EXPECT_EQ(integer_binary(BinaryOp::floor_div, -8, -1, ElementType::i4), -8);
+  EXPECT_EQ(integer_binary(BinaryOp::shift_left, 3, 2, ElementType::i4), -4);
+  EXPECT_EQ(integer_binary(BinaryOp::shift_left, 3, 4, ElementType::u4), 0);
+  EXPECT_EQ(integer_binary(BinaryOp::shift_right, -8, 9, ElementType::i4), -1);
+  EXPECT_EQ(integer_unary(UnaryOp::bit_not, 5, ElementType::u4), 10);
+}
+
 TEST(Number, FloatArithmeticIsSingle) {
   EXPECT_EQ(float_binary(BinaryOp::add, 16777216.0, 1.0, ElementType::f32), 16777216.0);
   EXPECT_EQ(float_binary(BinaryOp::add, 16777216.0, 1.0, ElementType::f64), 16777217.0);

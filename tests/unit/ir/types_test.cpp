@@ -61,6 +61,18 @@ TEST(Types, EveryScalarHasItsRow) {
   }
 }
 
+TEST(Types, FourBitIntegers) {
+  EXPECT_EQ(integer_bits(ElementType::i4), 4);
+  EXPECT_EQ(integer_bits(ElementType::u4), 4);
+  EXPECT_EQ(integer_bits(ElementType::i8), 8);
+  EXPECT_EQ(integer_bits(ElementType::u64), 64);
+  EXPECT_EQ(integer_bits(ElementType::boolean), 1);
+  EXPECT_EQ(largest_integer(ElementType::i4), 7u);
+  EXPECT_EQ(largest_integer(ElementType::u4), 15u);
+  EXPECT_EQ(size_bytes(ElementType::i4), 1);
+  EXPECT_EQ(size_bytes(tuple_type({ElementType::i4, ElementType::u4})), 2);
+}
+
 TEST(Types, WideningIsAboutEveryValue) {
   const auto widens = [](const char* from, const char* to) { return widens_exactly(*parse_type(from), *parse_type(to)); };
   EXPECT_TRUE(widens("e4m3fn", "f16") && widens("e5m2", "f16") && widens("e4m3fn", "bf16") && widens("f16", "tf32") && widens("bf16", "tf32"));
@@ -71,6 +83,8 @@ TEST(Types, WideningIsAboutEveryValue) {
   EXPECT_TRUE(widens("e5m2fnuz", "f16")) << "the smallest is 2^-17";
   EXPECT_TRUE(widens("i8", "f16") && widens("u8", "bf16") && widens("i16", "f32") && widens("i32", "f64"));
   EXPECT_FALSE(widens("u16", "f16") || widens("i32", "f32") || widens("i8", "e4m3fn") || widens("i64", "f64"));
+  EXPECT_TRUE(widens("i4", "i8") && widens("u4", "i8") && widens("u4", "e4m3fn") && widens("i4", "e5m2") && widens("bool", "u4"));
+  EXPECT_FALSE(widens("i4", "u8") || widens("u4", "i4") || widens("i8", "i4") || widens("u4", "e5m2"));
   EXPECT_FALSE(widens("f32", "tuple[f32, f32]") || widens("bool", "tuple[bool, bool]"));
 }
 

@@ -1,0 +1,18 @@
+/// Host arrays as the bytes that a kernel is called with: permuted, with gaps, or packed, as the argument's layout says.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "backends/openmp/signature.h"
+#include "interpreter/host_array.h"
+
+namespace tileopt {
+
+/// From the first to the last element; gaps hold a pattern. `array` has the argument's type and shape.
+std::vector<std::byte> lay_out(const TensorArgument& argument, const HostArray& array, const Sizes& sizes);
+
+/// Stores the elements back; false where a gap does not hold its pattern any more.
+bool take_back(const TensorArgument& argument, const std::vector<std::byte>& bytes, const Sizes& sizes, HostArray& array);
+
+}  // namespace tileopt
