@@ -4,6 +4,8 @@
 #include <set>
 #include <utility>
 
+#include "interpreter/flat_affine.h"
+
 namespace tileopt {
 
 namespace {
@@ -14,8 +16,12 @@ std::int64_t bytes_of(const Program& program, const Sizes& sizes, std::int64_t l
   std::int64_t bytes = 0;
   for (const Tensor& tensor : program.tensors()) {
     std::int64_t elements = size_bytes(tensor.type);
-    for (const std::int64_t extent : evaluate_shape(tensor, sizes))
+    const std::vector<std::int64_t> shape = evaluate_shape(tensor, sizes);
+    for (const std::int64_t extent : shape)
       if (__builtin_mul_overflow(elements, extent, &elements)) return limit + 1;
+    // Gaps take memory too; check_sizes has seen that these products fit.
+    for (std::size_t d = 0; d < tensor.layout.strides.size(); ++d)
+      elements = std::max(elements, size_bytes(tensor.type) * shape[d] * evaluate_parametric(tensor.layout.strides[d], sizes));
     if (__builtin_add_overflow(bytes, elements, &bytes)) return limit + 1;
   }
   return bytes;

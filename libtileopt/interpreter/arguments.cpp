@@ -92,7 +92,8 @@ void check_layout(const Tensor& tensor, const std::vector<std::int64_t>& shape, 
   for (std::size_t place = order.size(); place-- > 0; least = std::max<std::int64_t>(run, 1)) {
     const std::size_t d = order[place];
     const std::int64_t stride = evaluate_parametric(tensor.layout.strides[d], sizes);
-    const bool fits = !__builtin_mul_overflow(stride, shape[d], &run);
+    std::int64_t bytes = 0;
+    const bool fits = !__builtin_mul_overflow(stride, shape[d], &run) && !__builtin_mul_overflow(run, size_bytes(tensor.type), &bytes);
     if (fits && stride >= least) continue;
     throw size_error(tensor.where, "stride " + std::to_string(d) + " of `" + tensor.name + "` is " + std::to_string(stride) + " at " + sizes_text(sizes),
                      fits ? "choose at least " + std::to_string(least) + ", so that its elements do not overlap" : "choose smaller sizes");

@@ -3,6 +3,7 @@
 
 #include <random>
 
+#include "backends/openmp/toolchain.h"
 #include "tests/execute/fixture.h"
 #include "verify/verify.h"
 
@@ -190,6 +191,8 @@ TEST_F(Layouts, LauncherRefusesStridesThatOverlap) {
   EXPECT_EQ(call(0, 3, 4, 15, 5), 0);
   EXPECT_THROW(make_arguments(*program_, {{"A", 2}, {"M", 3}, {"N", 4}, {"sa", 14}, {"sm", 5}}, 1, Fill::integers), Errors);
   EXPECT_THROW(make_arguments(*program_, {{"A", 2}, {"M", 3}, {"N", 4}, {"sa", 1}, {"sm", 5}}, 1, Fill::integers), Errors);
+  EXPECT_THROW(make_arguments(*program_, {{"A", 2}, {"M", 3}, {"N", 4}, {"sa", std::int64_t(1) << 62}, {"sm", 5}}, 1, Fill::integers), Errors);
+  EXPECT_THROW(make_arguments(*program_, {{"A", 2}, {"M", 3}, {"N", 4}, {"sa", std::int64_t(1) << 61}, {"sm", 5}}, 1, Fill::integers), Errors) << "bytes";
   EXPECT_NO_THROW(make_arguments(*program_, {{"A", 2}, {"M", 3}, {"N", 4}, {"sa", 15}, {"sm", 5}}, 1, Fill::integers));
 }
 
@@ -205,6 +208,36 @@ TEST_F(Layouts, StridesCountElements) {
   ASSERT_EQ(kernel(2, 3, 4, 7, x, y, workspace()), 0);
   const float expected[14] = {0, -1, 4, -1, 8, -1, -1, 1, -1, 5, -1, 9, -1, -1};
   for (int i = 0; i < 14; ++i) EXPECT_EQ(y[i], expected[i]) << i;
+}
+
+// What users of C see of layouts: shapes, bytes, preconditions, and functions to pack.
+TEST_F(Layouts, TheHeaderDocumentsThem) {
+  const auto program = std::make_shared<const Program>(
+      parse_tile_file(context_.get(),
+                      "def f(W: packed[i4[N, K]], X: strided[f32[N, K], 1, ld], Y: inout[permuted[f32[N, K, 4], 2, 0, 1]]):\n"
+                      "    for i, j in grid(N, K):\n        Y[i, j, 1] += f32(W[i, j]) * X[i, j]\n",
+                      "test.tile")
+          .programs.at(0));
+  Request request;
+  request.machine = find_machine("x86-64-v3");
+  Trace trace;
+  Candidate<Outcome> outcome = resolve_and_compile(program, request, trace);
+  ASSERT_FALSE(std::holds_alternative<Infeasible>(outcome));
+  const std::string header = std::get<Outcome>(outcome).module.text.header;
+  for (const char* expected : {"even subscript in the low four bits, rows padded to whole bytes; N * ((K + 1) / 2) bytes, read\n",
+                               "X: f32 [N][K], strides 1, ld, read\n", "Y: f32 [N][K][4], strides K, 1, N * K, read and written\n", "Strides are at least 1",
+                               "int64_t f_packed_bytes_W(int64_t N, int64_t K);", "int32_t f_pack_W(int64_t N, int64_t K, const int8_t* plain, uint8_t* packed);",
+                               "int32_t f_unpack_W(int64_t N, int64_t K, const uint8_t* packed, int8_t* plain);",
+                               "int32_t f(int64_t N, int64_t K, int64_t ld, const uint8_t* W, const float* X, float* Y, void* workspace);"})
+    EXPECT_NE(header.find(expected), std::string::npos) << expected << "\n" << header;
+  TemporaryDirectory folder;
+  write_file(folder.path() + "/f.h", header);
+  const std::string user = "#include \"f.h\"\nint main(void) { return (int)f_packed_bytes_W(3, 5) + (int)f_pack_W(1, 1, 0, 0); }\n";
+  for (const char* language : {"c", "c++"}) {
+    write_file(folder.path() + "/user.c", user);
+    const ProcessResult result = run_process({find_c_compiler(), "-x", language, "-Wall", "-Wextra", "-Werror", "-pedantic", "-fsyntax-only", folder.path() + "/user.c"}, 60);
+    EXPECT_EQ(result.code, 0) << result.output;
+  }
 }
 
 // The checker compares what was printed with the Program, not with what the printer was told.
