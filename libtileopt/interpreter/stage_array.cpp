@@ -43,6 +43,26 @@ void StageArray::open(const Agents& agents) {
   opened_by_ = agents.current();
 }
 
+void StageArray::carry(std::int64_t offset, const StageArray& from, std::int64_t at) {
+  spoil(offset);
+  if (from.is_tensor()) {
+    origins_.resize(stamps_.size());
+    origins_[static_cast<std::size_t>(offset)] = {&from, at, lifetime_};
+  } else if (!from.origins_.empty()) {
+    Origin origin = from.origins_[static_cast<std::size_t>(at)];
+    if (origin.array == nullptr || origin.lifetime != from.lifetime_) return;
+    origin.lifetime = lifetime_;
+    origins_.resize(stamps_.size());
+    origins_[static_cast<std::size_t>(offset)] = origin;
+  }
+}
+
+bool StageArray::returns_to(const StageArray& target, std::int64_t at, std::int64_t offset) const {
+  if (origins_.empty() || target.holds_value(at)) return false;
+  const Origin& origin = origins_[static_cast<std::size_t>(offset)];
+  return origin.array == &target && origin.at == at && origin.lifetime == lifetime_;
+}
+
 bool StageArray::note_read(std::int64_t offset, const Agents& agents) {
   if (touches_.empty()) touches_.resize(stamps_.size());
   Touch& touch = touches_[static_cast<std::size_t>(offset)];

@@ -74,7 +74,14 @@ class StageArray {
     stamps_[static_cast<std::size_t>(offset)] = latest_;
   }
   /// The element is written with something that must not be used: what a padded leaf computes beyond the data.
-  void spoil(std::int64_t offset) { stamps_[static_cast<std::size_t>(offset)] = 0; }
+  void spoil(std::int64_t offset) {
+    stamps_[static_cast<std::size_t>(offset)] = 0;
+    if (!origins_.empty()) origins_[static_cast<std::size_t>(offset)].array = nullptr;
+  }
+  /// The element holds no value, but what lies in an element of a tensor: that of `from`, or the one whose content that carries.
+  void carry(std::int64_t offset, const StageArray& from, std::int64_t at);
+  /// Whether writing the element to `target` would change nothing: it came from there, and both hold no value.
+  bool returns_to(const StageArray& target, std::int64_t at, std::int64_t offset) const;
 
   /// False where another agent of the same parallel band touched the element and one of the two writes.
   bool note_read(std::int64_t offset, const Agents& agents);
@@ -90,6 +97,11 @@ class StageArray {
     std::int64_t reader = -1;
     bool several_readers = false;
   };
+  struct Origin {
+    const StageArray* array = nullptr;
+    std::int64_t at = 0;
+    std::uint32_t lifetime = 0;  ///< of the array that carries it
+  };
 
   std::string name_;
   ElementType type_;
@@ -99,6 +111,7 @@ class StageArray {
   std::unique_ptr<StageValue[]> values_;
   std::vector<std::uint32_t> stamps_;  ///< lifetime in which the element got its value; 0: it holds none
   std::uint32_t lifetime_ = passed_in, latest_ = passed_in + 1;
+  std::vector<Origin> origins_;        ///< empty until an element without a value is copied in
   std::vector<Touch> touches_;         ///< empty until a parallel band touches the array
   std::int64_t opened_by_ = 0;
 };

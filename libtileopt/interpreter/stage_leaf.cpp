@@ -94,7 +94,8 @@ void StageLeaf::store_zero() {
   store(write_offset(), values_);
 }
 
-/// A copy may carry elements that hold no value into a promoted array: whoever uses one fails there. Into a tensor it may not.
+/// A copy may carry elements that hold no value into a promoted array: whoever uses one fails there. Into a tensor it may not, but
+/// back to where they came from: where data decides what is written, whole tiles go in and out.
 void StageLeaf::copy() {
   const StageOperand& source = shape_.reads.front();
   const std::int64_t from = read_offset(0);
@@ -106,8 +107,10 @@ void StageLeaf::copy() {
       values_.push_back(convert(source.array->load(from, c), source.array->type(), shape_.write.array->type()));
     return store(to, values_);
   }
-  if (shape_.write.array->is_tensor()) fail(TreeFault::Kind::uninitialised, source, reads_.front());
-  shape_.write.array->spoil(to);
+  StageArray& target = *shape_.write.array;
+  if (!target.is_tensor()) return target.carry(to, *source.array, from);
+  if (!source.array->returns_to(target, to, from)) fail(TreeFault::Kind::uninitialised, source, reads_.front());
+  touch_write(to);
 }
 
 bool StageLeaf::has_effect() {
@@ -243,10 +246,14 @@ void StageLeaf::touch(const StageOperand& operand, std::int64_t at, const Place&
     fail(TreeFault::Kind::race, operand, place);
 }
 
+void StageLeaf::touch_write(std::int64_t at) {
+  if (run_.find_races && run_.agents->parallel() && !shape_.write.array->note_write(at, *run_.agents)) [[unlikely]]
+    fail(TreeFault::Kind::race, shape_.write, write_);
+}
+
 void StageLeaf::store(std::int64_t at, const std::vector<StageValue>& values) {
   StageArray& target = *shape_.write.array;
-  if (run_.find_races && run_.agents->parallel() && !target.note_write(at, *run_.agents)) [[unlikely]]
-    fail(TreeFault::Kind::race, shape_.write, write_);
+  touch_write(at);
   target.store(at, values.data());
   if (run_.watched == &target && run_.watched_offset == at) run_.watched_written = true;
 }

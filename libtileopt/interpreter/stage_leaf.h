@@ -98,6 +98,7 @@ class StageLeaf : private OperandSource {
   static TracedValue component_of(const StageOperand& operand, std::int64_t at, std::size_t component);
   /// What the statement makes of the old element and `value`.
   const TracedValue* combine(const TracedValue* value, std::int64_t at);
+  void touch_write(std::int64_t at);
   void store(std::int64_t at, const std::vector<StageValue>& values);
   bool is_padding();
   /// Whether the guards and the predicate of the statement hold at the current point.

@@ -55,31 +55,39 @@ bool OrderChoices::exists(const std::vector<Pair>& pairs, const std::string& fro
 
 bool OrderChoices::may_pass(const std::string& outer, const std::string& inner, const std::vector<std::string>& around,
                             const std::vector<std::string>& statements) const {
-  std::vector<std::pair<std::string, Change>> changes = {{outer, Change::up}, {inner, Change::down}};
-  for (const std::string& member : around) changes.emplace_back(member, Change::same);
-  for (const std::string& from : statements)
-    for (const std::string& to : statements)
-      if (exists(validity_, from, to, changes)) return false;
-  return true;
+  return once("pass " + outer + " " + inner + " " + join(around, ",") + " " + join(statements, ","), [&] {
+    std::vector<std::pair<std::string, Change>> changes = {{outer, Change::up}, {inner, Change::down}};
+    for (const std::string& member : around) changes.emplace_back(member, Change::same);
+    for (const std::string& from : statements)
+      for (const std::string& to : statements)
+        if (exists(validity_, from, to, changes)) return false;
+    return true;
+  });
 }
 
 bool OrderChoices::may_enter(const std::string& outer, const std::vector<Tree::Branch>& branches, const std::vector<std::string>& around) const {
-  std::vector<std::pair<std::string, Change>> changes = {{outer, Change::up}};
-  for (const std::string& member : around) changes.emplace_back(member, Change::same);
-  for (std::size_t later = 1; later < branches.size(); ++later)
-    for (std::size_t earlier = 0; earlier < later; ++earlier)
-      for (const std::string& from : branches[later].statements)
-        for (const std::string& to : branches[earlier].statements)
-          if (exists(validity_, from, to, changes)) return false;
-  return true;
+  std::string question = "enter " + outer + " " + join(around, ",");
+  for (const Tree::Branch& branch : branches) question += " ; " + join(branch.statements, ",");
+  return once(question, [&] {
+    std::vector<std::pair<std::string, Change>> changes = {{outer, Change::up}};
+    for (const std::string& member : around) changes.emplace_back(member, Change::same);
+    for (std::size_t later = 1; later < branches.size(); ++later)
+      for (std::size_t earlier = 0; earlier < later; ++earlier)
+        for (const std::string& from : branches[later].statements)
+          for (const std::string& to : branches[earlier].statements)
+            if (exists(validity_, from, to, changes)) return false;
+    return true;
+  });
 }
 
 bool OrderChoices::may_run_at_once(const std::string& member, const std::vector<std::string>& statements) const {
-  for (const std::string& from : statements)
-    for (const std::string& to : statements)
-      for (const Change change : {Change::up, Change::down})
-        if (exists(racing_, from, to, {{member, change}})) return false;
-  return true;
+  return once("at once " + member + " " + join(statements, ","), [&] {
+    for (const std::string& from : statements)
+      for (const std::string& to : statements)
+        for (const Change change : {Change::up, Change::down})
+          if (exists(racing_, from, to, {{member, change}})) return false;
+    return true;
+  });
 }
 
 namespace {

@@ -40,9 +40,20 @@ class OrderChoices {
               const std::vector<std::pair<std::string, Change>>& changes) const;
   int position(const std::string& statement, const std::string& member) const;
 
+  /// `answer()`, once for each question.
+  template <class Answer>
+  bool once(const std::string& question, Answer&& answer) const {
+    const auto known = answers_.find(question);
+    return known != answers_.end() ? known->second : answers_.emplace(question, answer()).first->second;
+  }
+
   std::map<std::string, std::vector<std::string>> members_;
   std::vector<Pair> validity_, racing_;
+  mutable std::map<std::string, bool> answers_;
 };
+
+/// The choices of all kernels of a base Plan, which every random Plan made from it draws from.
+using PlanChoices = std::map<std::string, OrderChoices>;
 
 /// A tensor that may be kept below a band.
 struct KeepChoice {

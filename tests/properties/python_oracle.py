@@ -7,8 +7,10 @@ Integer texts are decimal, float texts what float.hex() writes. Only the standar
 arrays (no negative subscripts) and typed reductions are defined here, `for`, `if`, ternaries and `and`/`or` are Python's own.
 """
 import ast
+import functools
 import json
 import math
+import operator
 import sys
 
 INTEGERS = {"i64": (64, True), "i32": (32, True), "i16": (16, True), "i8": (8, True),
@@ -118,6 +120,7 @@ class Scalar:
     def __radd__(self, other): return self._reflected(other, lambda a, b: a + b)
     def __rsub__(self, other): return self._reflected(other, lambda a, b: a - b)
     def __rmul__(self, other): return self._reflected(other, lambda a, b: a * b)
+    def __index__(self): return self.value
     def __lt__(self, other): return self._compare(other, lambda a, b: a < b)
     def __le__(self, other): return self._compare(other, lambda a, b: a <= b)
     def __gt__(self, other): return self._compare(other, lambda a, b: a > b)
@@ -135,7 +138,7 @@ class Array:
         index = index if isinstance(index, tuple) else (index,)
         assert len(index) == len(self.shape)
         offset = 0
-        for i, extent in zip(index, self.shape):
+        for i, extent in zip(map(operator.index, index), self.shape):
             assert 0 <= i < extent, f"subscript {i} outside [0, {extent})"
             offset = offset * extent + i
         return offset
@@ -178,6 +181,24 @@ def smaller(a, b):
     return b if b < a else a
 
 
+def monoid(identity, commutative=False):
+    """A decorator: two values are combined, or all of a generator from the identity on."""
+    def decorate(function):
+        return lambda *arguments: function(*arguments) if len(arguments) == 2 else functools.reduce(function, arguments[0], identity)
+    return decorate
+
+
+def search(better):
+    """argmax, argmin of (value, index) pairs: the first of equal ones, -1 of none."""
+    def find(pairs):
+        best = None
+        for value, index in pairs:
+            if best is None or better(value, best[0]):
+                best = (value, index)
+        return -1 if best is None else best[1]
+    return find
+
+
 def absolute(x):
     return convert(x.type, abs(x.value)) if isinstance(x, Scalar) else abs(x)
 
@@ -188,11 +209,25 @@ class ToPython(ast.NodeTransformer):
     def visit_FunctionDef(self, node):
         for argument in node.args.args:
             argument.annotation = None
+        node.returns = None
         self.generic_visit(node)
+        return node
+
+    def visit_Expr(self, node):
+        """What is assumed holds for the arguments of the cases."""
+        return None if isinstance(node.value, ast.Call) and node.value.func.id == "assume" else node
+
+    def visit_Call(self, node):
+        self.generic_visit(node)
+        if isinstance(node.func, ast.Name) and node.func.id in ("argmax", "argmin"):
+            pairs = node.args[0]
+            pairs.elt = ast.Tuple([pairs.elt, ast.Name(pairs.generators[0].target.id, ast.Load())], ast.Load())
         return node
 
     def visit_AnnAssign(self, node):
         self.generic_visit(node)
+        if isinstance(node.annotation, ast.Subscript) and node.annotation.value.id == "tuple":
+            return ast.Assign([node.target], node.value)
         if isinstance(node.annotation, ast.Name):
             call = f"{node.target.id} = convert({node.annotation.id!r}, 0)"
             statement = ast.parse(call).body[0]
@@ -208,7 +243,8 @@ class ToPython(ast.NodeTransformer):
 def run(case):
     tree = ast.fix_missing_locations(ToPython().visit(ast.parse(case["source"])))
     names = {"convert": convert, "Array": Array, "abs": absolute, "range": range,
-             "grid": lambda *extents: grid(extents),
+             "grid": lambda *extents: grid(extents), "monoid": monoid,
+             "argmax": search(lambda a, b: a > b), "argmin": search(lambda a, b: a < b),
              "sum": fold("sum", lambda a, b: a + b), "prod": fold("prod", lambda a, b: a * b),
              "max": fold("max", larger), "min": fold("min", smaller)}
     for type_name in list(INTEGERS) + list(FLOATS):
@@ -216,8 +252,8 @@ def run(case):
     names.update(case["sizes"])
     exec(compile(tree, "case", "exec"), names)
     arrays = {name: load(array) for name, array in case["arguments"].items()}
-    function = names[tree.body[0].name]
-    parameters = tree.body[0].args.args
+    function = names[tree.body[-1].name]
+    parameters = tree.body[-1].args.args
     function(*[arrays[p.arg] if p.arg in arrays else case["sizes"][p.arg] for p in parameters])
     for name, expected in case["results"].items():
         for offset, (got, text) in enumerate(zip(arrays[name].values, expected["values"])):

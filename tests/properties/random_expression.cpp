@@ -73,6 +73,64 @@ std::string SizeExpression::text() const {
   return sum_text(terms, constant);
 }
 
+std::string Loop::range() const {
+  if (step < 0) return "range(" + high.text() + ", " + low.plus(-1).text() + ", " + std::to_string(step) + ")";
+  const bool from_zero = low.is_fixed() && low.constant == 0 && step == 1;
+  return "range(" + (from_zero ? "" : low.text() + ", ") + high.plus(1).text() + (step == 1 ? "" : ", " + std::to_string(step)) + ")";
+}
+
+int ExpressionMaker::step() {
+  if (!random_.chance(14)) return 1;
+  const int step = random_.pick(std::vector<int>{2, 3, -1, -1, -2});
+  if (step < 0) plan_.features.descending = true;
+  if (std::abs(step) > 1) plan_.features.strided = true;
+  return step;
+}
+
+std::string ExpressionMaker::add_index_tensor(std::vector<SizeExpression> extents, const SizeExpression& below, bool monotone) {
+  plan_.features.indexed = plan_.features.may_write = true;
+  TensorPlan index{"I" + std::to_string(plan_.next_input++), ElementType::i32, std::move(extents), TensorUse::in, true, below};
+  std::string all;
+  for (std::size_t d = 0; d < index.extents.size(); ++d) all += d == 0 ? "[:" : ", :";
+  plan_.assumptions.push_back("assume(0 <= " + index.name + all + "] < " + below.text() + (monotone ? " and monotone(" + index.name + ")" : "") + ")");
+  plan_.tensors.push_back(index);
+  return index.name;
+}
+
+std::optional<std::string> ExpressionMaker::indexed(const Loops& loops, ElementType type, TensorUse use) {
+  if (plan_.next_input >= 6) return std::nullopt;
+  const SizeExpression extent = random_.chance(70) ? SizeExpression::of(size_k, random_.between(1, 3)) : SizeExpression::fixed(random_.between(2, 6));
+  std::vector<SizeExpression> extents;
+  std::vector<std::string> names;
+  for (const Loop& loop : loops.loops) {
+    if (loop.name == "t" || (!extents.empty() && random_.chance(60))) continue;
+    SizeExpression covered = loop.high.plus(1);
+    covered.constant = std::max(covered.constant, 0);
+    extents.push_back(covered);
+    names.push_back(loop.name);
+  }
+  if (extents.empty()) return std::nullopt;
+  const std::string index = add_index_tensor(extents, extent, false);
+  TensorPlan table{"A" + std::to_string(plan_.next_input++), type, {extent}, use, true};
+  std::string at = index + "[" + join(names, ", ") + "]";
+  if (random_.chance(30)) {
+    const Loop& loop = random_.pick(loops.loops);
+    table.extents.push_back(loop.high.plus(1));
+    table.extents.back().constant = std::max(table.extents.back().constant, 0);
+    at += ", " + loop.name;
+  }
+  plan_.tensors.push_back(table);
+  return table.name + "[" + at + "]";
+}
+
+std::string ExpressionMaker::data_condition(const Loops& loops) {
+  plan_.features.conditional = plan_.features.may_write = true;
+  const ElementType type = is_float(plan_.main_type) || random_.chance(70) ? plan_.main_type : ElementType::i32;
+  const std::string compared = read(loops, type) + random_.pick(std::vector<std::string>{" < ", " >= ", " != ", " > "}) + literal(type);
+  if (!random_.chance(20) || loops.loops.empty()) return compared;
+  return compared + (random_.chance(50) ? " and " : " or ") + affine_condition(loops);
+}
+
 std::string ExpressionMaker::literal(ElementType type) {
   if (is_float(type)) return random_.pick(std::vector<std::string>{"0.5", "1.0", "2.0", "1.5", "0.25", "3.0"});
   return std::to_string(is_signed(type) && random_.chance(30) ? -random_.between(1, 4) : random_.between(0, 5));
@@ -260,6 +318,8 @@ std::string ExpressionMaker::value(const Loops& loops, ElementType type, int dep
     return depth <= 0 ? read(loops, type) : type_name(type) + "(" + value(loops, ElementType::f32, depth, reductions) + ")";
   if (reductions && random_.chance(depth > 1 ? 20 : 10)) return reduction(loops, type, 1);
   if (depth <= 0) {
+    if (random_.chance(4))
+      if (const auto element = indexed(loops, type, TensorUse::in)) return *element;
     const int kind = random_.below(10);
     if (kind < 7) return read(loops, type);
     return kind == 7 ? literal(type) : converted(loops, type);
@@ -277,7 +337,9 @@ Loops ExpressionMaker::with_reduction_loop(const Loops& loops, std::string* clau
     const Loop outer = loops.loops.back();
     const std::size_t position = inner.loops.size();
     if (kind == 0) {
-      *clause = "for " + name + " in range(" + outer.name + " + 1)";
+      const bool down = random_.chance(20);
+      plan_.features.descending = plan_.features.descending || down;
+      *clause = "for " + name + " in range(" + outer.name + (down ? ", -1, -1)" : " + 1)");
       inner.loops.push_back({name, SizeExpression::fixed(0), outer.high});
       inner.ordered.emplace_back(position, position - 1);
     } else {
@@ -298,8 +360,9 @@ Loops ExpressionMaker::with_reduction_loop(const Loops& loops, std::string* clau
   if (kind == 3) extent = SizeExpression::fixed(random_.between(1, 5));
   if (kind == 4 && loops.loops.size() < 2) extent = SizeExpression::of(size_m);
   const int low = random_.chance(15) ? 1 : 0;
-  *clause = "for " + name + " in range(" + (low ? "1, " : "") + extent.text() + ")";
-  inner.loops.push_back({name, SizeExpression::fixed(low), extent.plus(-1)});
+  inner.loops.push_back({name, SizeExpression::fixed(low), extent.plus(-1), step()});
+  *clause = "for " + name + " in " + inner.loops.back().range();
+  if (random_.chance(8)) *clause += " if " + data_condition(inner);
   return inner;
 }
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -49,10 +50,12 @@ struct SizeExpression {
   std::string text() const;
 };
 
-/// `name` runs from `low` to `high`, both included.
+/// `name` takes values from `low` to `high`, both included: each of them, or every `step`th of them, or down from `high`.
 struct Loop {
   std::string name;
   SizeExpression low, high;
+  int step = 1;
+  std::string range() const;  ///< "range(...)"
 };
 /// Loops around a place, outermost first; pairs (a, b) where loop a's value never exceeds loop b's.
 struct Loops {
@@ -67,6 +70,7 @@ struct TensorPlan {
   std::vector<SizeExpression> extents;
   TensorUse use;
   bool readable;  ///< all elements hold values
+  std::optional<SizeExpression> below = {};  ///< an index tensor: its values are assumed to be in [0, below)
 };
 
 /// What one program is made of so far.
@@ -75,6 +79,8 @@ struct ProgramPlan {
   ElementType main_type = ElementType::i32;
   ProgramFeatures features;
   int next_input = 0;
+  std::vector<std::string> assumptions;  ///< lines of the program's head
+  std::set<std::string> functions;       ///< monoids that it calls
 };
 
 class ExpressionMaker {
@@ -97,6 +103,15 @@ class ExpressionMaker {
   std::string literal(ElementType type);
   /// A new argument with one dimension for each of some loops.
   const TensorPlan& add_input(const Loops& loops, ElementType type, TensorUse use);
+  /// An element of a table at an index that is read from memory, always one of its own: "A3[I2[i]]". Nothing where there are
+  /// too many arguments.
+  std::optional<std::string> indexed(const Loops& loops, ElementType type, TensorUse use);
+  /// A condition on data.
+  std::string data_condition(const Loops& loops);
+  /// An index tensor over `extents`, of values in [0, below); `monotone` along its last dimension.
+  std::string add_index_tensor(std::vector<SizeExpression> extents, const SizeExpression& below, bool monotone);
+  /// Some other step than 1, rarely.
+  int step();
 
  private:
   std::optional<std::string> subscript(const Loops& loops, const SizeExpression& extent, std::vector<std::size_t>& unused);

@@ -34,11 +34,11 @@ const Plan& RandomCase::base(const std::string& pins, int threads, std::optional
 
 Plan RandomCase::plan(std::uint64_t seed, PlanFeatures* features) {
   const bool original = seed % 4 != 0;
-  const bool threads = seed % 3 == 0;
+  const bool threads = seed / 16 % 3 == 0;
   const Plan& from = original ? base("schedule(\"original\")", 1, original_)
                      : threads ? base("", 2, two_threads_)
                                : base("", 1, one_thread_);
-  Plan plan = original ? random_plan(program_, dependences_, from, machine_, seed) : seed % 16 == 0 ? from : shrunk_plan(from, seed);
+  Plan plan = original ? random_plan(program_, dependences_, from, machine_, choices_, seed) : seed % 16 == 0 ? from : shrunk_plan(from, seed);
   if (features != nullptr) *features = features_of(plan, from, machine_);
   return plan;
 }

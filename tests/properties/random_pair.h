@@ -26,7 +26,7 @@ class RandomCase {
   const ProgramFeatures& features() const { return features_; }
 
   /// Three of four Plans cut and reorder the loops as written (random_plan); the others are what resolve_plan decides, mostly with
-  /// smaller radices. Every third of those is for two threads. The same seeds give the same Plan.
+  /// smaller radices. Those of every third few are for two threads. The same seeds give the same Plan.
   /// @throws InternalError where a base plan is infeasible: a program always has one.
   Plan plan(std::uint64_t seed, PlanFeatures* features);
 
@@ -38,6 +38,7 @@ class RandomCase {
   ProgramFeatures features_;
   std::shared_ptr<const Program> program_;
   std::shared_ptr<const Dependences> dependences_;
+  PlanChoices choices_;
   std::optional<Plan> original_, one_thread_, two_threads_;
 };
 

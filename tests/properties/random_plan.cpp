@@ -34,7 +34,7 @@ class PlanDice {
   PlanDice(std::shared_ptr<const Program> program, std::shared_ptr<const Dependences> dependences, const Machine& machine, std::uint64_t seed)
       : program_(std::move(program)), dependences_(std::move(dependences)), machine_(machine), dice_(seed) {}
 
-  KernelPlan roll(const KernelPlan& base) {
+  KernelPlan roll(const KernelPlan& base, PlanChoices& known) {
     KernelPlan plan = base;
     plan.schedule = "pinned";
     plan.promotions.clear();
@@ -42,8 +42,7 @@ class PlanDice {
     owner_.clear();
     digits_of_.clear();
     digit_count_ = 0;
-    const OrderChoices choices(*program_, *dependences_, base);
-    choices_ = &choices;
+    choices_ = &known.try_emplace(base.name, *program_, *dependences_, base).first->second;
     for (auto& [member, digits] : plan.digits) digits = roll_digits(member, digits.front().name);
     const Tree order = interchange(base.tree, base.statements, {});
     plan.tree = cut(order, base.statements, {});
@@ -357,10 +356,10 @@ std::vector<std::string> member_order(const KernelPlan& plan, const std::string&
 }  // namespace
 
 Plan random_plan(const std::shared_ptr<const Program>& program, const std::shared_ptr<const Dependences>& dependences, const Plan& base,
-                 const Machine& machine, std::uint64_t seed) {
+                 const Machine& machine, PlanChoices& choices, std::uint64_t seed) {
   Plan plan = base;
   PlanDice dice(program, dependences, machine, seed);
-  for (KernelPlan& kernel : plan.kernels) kernel = dice.roll(kernel);
+  for (KernelPlan& kernel : plan.kernels) kernel = dice.roll(kernel, choices);
   return plan;
 }
 

@@ -9,6 +9,7 @@
 #include "ir/machine.h"
 #include "ir/plan.h"
 #include "ir/program.h"
+#include "legal_choices.h"
 
 namespace tileopt::testing {
 
@@ -25,9 +26,10 @@ struct PlanFeatures {
 };
 PlanFeatures features_of(const Plan& plan, const Plan& base, const Machine& machine);
 
-/// `base` has one digit a member (schedule "original"). The same seed gives the same Plan.
+/// `base` has one digit a member (schedule "original"); `choices` are kept from one Plan of it to the next. The same seed gives the
+/// same Plan.
 Plan random_plan(const std::shared_ptr<const Program>& program, const std::shared_ptr<const Dependences>& dependences, const Plan& base,
-                 const Machine& machine, std::uint64_t seed);
+                 const Machine& machine, PlanChoices& choices, std::uint64_t seed);
 
 /// `base`, any resolved Plan, with smaller radices: what is cut for caches and registers meets its edges at small sizes too.
 /// Equal radices stay equal, since layouts follow the digits.

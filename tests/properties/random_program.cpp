@@ -51,7 +51,10 @@ class ProgramMaker {
   void add_nest() {
     const ProgramPlan before = plan_;
     Lines lines;
-    switch (random_.below(10)) {
+    switch (random_.below(13)) {
+      case 10: scatter_nest(lines); break;
+      case 11: row_nest(lines); break;
+      case 12: monoid_nest(lines); break;
       case 0: case 1: new_tensor_nest(lines); break;
       case 2: case 3: update_nest(lines); break;
       case 4: triangular_nest(lines); break;
@@ -72,9 +75,9 @@ class ProgramMaker {
   // Loops.
 
   Loop make_loop(const std::string& name, int size) {
-    if (random_.chance(10)) return {name, SizeExpression::fixed(0), SizeExpression::fixed(random_.between(1, 6))};
+    if (random_.chance(10)) return {name, SizeExpression::fixed(0), SizeExpression::fixed(random_.between(1, 6)), make_.step()};
     const int low = random_.chance(20) ? random_.between(1, 2) : 0;
-    return {name, SizeExpression::fixed(low), SizeExpression::of(size, random_.chance(20) ? random_.between(-2, 1) : -1)};
+    return {name, SizeExpression::fixed(low), SizeExpression::of(size, random_.chance(20) ? random_.between(-2, 1) : -1), make_.step()};
   }
   /// One to three loops, of which at most two are long.
   Loops make_loops(int count) {
@@ -87,17 +90,14 @@ class ProgramMaker {
     return loops;
   }
 
-  std::string loop_text(const Loop& loop) const {
-    const std::string low = loop.low.is_fixed() && loop.low.constant == 0 ? "" : loop.low.text() + ", ";
-    return "for " + loop.name + " in range(" + low + loop.high.plus(1).text() + "):";
-  }
+  std::string loop_text(const Loop& loop) const { return "for " + loop.name + " in " + loop.range() + ":"; }
   static std::string indent(std::size_t depth) { return std::string(4 * depth, ' '); }
 
   /// Opens `loops` from number `first` on; returns the depth of what comes inside.
   std::size_t open(Lines& lines, const Loops& loops, std::size_t first, std::size_t depth) {
     bool grid = loops.loops.size() - first > 1 && random_.chance(50);
     for (std::size_t l = first; l < loops.loops.size(); ++l)
-      grid = grid && loops.loops[l].low.is_fixed() && loops.loops[l].low.constant == 0;
+      grid = grid && loops.loops[l].low.is_fixed() && loops.loops[l].low.constant == 0 && loops.loops[l].step == 1;
     if (grid) {
       std::vector<std::string> names, extents;
       for (std::size_t l = first; l < loops.loops.size(); ++l) {
@@ -182,6 +182,7 @@ class ProgramMaker {
     for (Loop& loop : loops.loops) {
       loop.low = SizeExpression::fixed(0);
       loop.high.constant = std::max(loop.high.constant, -1);
+      loop.step = loop.step < 0 ? -1 : 1;
       tensor.extents.push_back(loop.high.plus(1));
     }
     plan_.features.local = plan_.features.local || tensor.use == TensorUse::local;
@@ -242,7 +243,9 @@ class ProgramMaker {
     }
     if (lower) {
       const bool strict = random_.chance(30);
-      lines.text.push_back(indent(2) + "for j in range(i" + (strict ? "" : " + 1") + "):");
+      const bool down = !strict && random_.chance(25);
+      plan_.features.descending = plan_.features.descending || down;
+      lines.text.push_back(indent(2) + "for j in range(i" + (down ? ", -1, -1" : strict ? "" : " + 1") + "):");
       loops.loops.push_back({"j", SizeExpression::fixed(0), strict ? outer.high.plus(-1) : outer.high});
       loops.ordered.emplace_back(1, 0);
     } else {
@@ -339,13 +342,15 @@ class ProgramMaker {
     // Every condition holds somewhere in a range that starts at 0 and grows: a program must have a statement that can run.
     for (Loop& loop : loops.loops) {
       loop.low = SizeExpression::fixed(0);
+      loop.step = loop.step < 0 ? -1 : 1;
       if (loop.high.is_fixed()) loop.high = SizeExpression::of(size_n, -1);
     }
     std::size_t depth = open(lines, loops, 0, 1);
-    lines.text.push_back(indent(depth) + "if " + make_.affine_condition(loops) + ":");
+    const auto condition = [&] { return random_.chance(50) ? make_.data_condition(loops) : make_.affine_condition(loops); };
+    lines.text.push_back(indent(depth) + "if " + condition() + ":");
     add_update(lines, loops, depth + 1);
     if (random_.chance(30)) {
-      lines.text.push_back(indent(depth) + "elif " + make_.affine_condition(loops) + ":");
+      lines.text.push_back(indent(depth) + "elif " + condition() + ":");
       add_update(lines, loops, depth + 1);
     }
     if (random_.chance(60)) {
@@ -414,7 +419,84 @@ class ProgramMaker {
     plan_.tensors.push_back(tensor);
   }
 
+  /// Updates at indices from memory: histograms, scattered sums and writes.
+  void scatter_nest(Lines& lines) {
+    const Loops loops = make_loops(random_.between(1, 2));
+    const ElementType type = tensor_type();
+    const std::optional<std::string> target = make_.indexed(loops, type, TensorUse::inout);
+    if (!target) return update_nest(lines);
+    plan_.features.in_place = true;
+    const std::size_t depth = open(lines, loops, 0, 1);
+    const std::string op = random_.pick(std::vector<std::string>{" += ", " += ", " = "});
+    add(lines, loops, depth, *target + op + make_.value(loops, type, random_.between(0, 1), false));
+    if (!random_.chance(30)) return;
+    plan_.features.multi_statement = true;
+    add_update(lines, loops, depth);
+  }
+
+  /// Rows whose bounds are read from memory.
+  void row_nest(Lines& lines) {
+    if (plan_.next_input >= 5) return update_nest(lines);
+    Loops loops;
+    loops.loops.push_back({"i", SizeExpression::fixed(0), SizeExpression::of(size_m, -1), random_.chance(15) ? -1 : 1});
+    const ElementType type = plan_.main_type == ElementType::bf16 || plan_.main_type == ElementType::f16 ? ElementType::f32 : plan_.main_type;
+    const bool offsets = random_.chance(60);
+    const std::string bounds = make_.add_index_tensor({SizeExpression::of(size_m, offsets ? 1 : 0)}, SizeExpression::of(size_k, 1), offsets);
+    std::string range = offsets ? bounds + "[i], " + bounds + "[i + 1]" : bounds + "[i]";
+    if (random_.chance(20)) {
+      range = offsets ? range + ", 2" : "0, " + range + ", 2";
+      plan_.features.strided = true;
+    } else if (random_.chance(20)) {
+      range = offsets ? bounds + "[i + 1] - 1, " + bounds + "[i] - 1, -1" : bounds + "[i] - 1, -1, -1";
+      plan_.features.descending = true;
+    }
+    Loops inner = loops;
+    inner.loops.push_back({"l", SizeExpression::fixed(0), SizeExpression::of(size_k, -1)});
+    lines.text.push_back(indent(1) + loop_text(loops.loops.front()));
+    if (random_.chance(50)) {
+      plan_.features.reduction = true;
+      TensorPlan tensor{new_name("X"), type, {SizeExpression::of(size_m)}, TensorUse::out, true};
+      add(lines, inner, 2, tensor.name + "[i] = sum(" + make_.value(inner, type, 1, false) + " for l in range(" + range + "))");
+      plan_.tensors.push_back(tensor);
+      return;
+    }
+    lines.text.push_back(indent(2) + "for l in range(" + range + "):");
+    add_update(lines, inner, 3);
+  }
+
+  /// Pairs under a monoid of their own, and searches.
+  void monoid_nest(Lines& lines) {
+    plan_.features.monoid = plan_.features.reduction = true;
+    Loops loops;
+    loops.loops.push_back({"i", SizeExpression::fixed(0), SizeExpression::of(size_n, -1)});
+    Loops inner = loops;
+    inner.loops.push_back({"k", SizeExpression::fixed(0), SizeExpression::of(size_k, -1), make_.step()});
+    const bool search = random_.chance(50);
+    TensorPlan tensor{new_name("X"), search ? ElementType::i32 : ElementType::i64, {SizeExpression::of(size_n)}, TensorUse::out, true};
+    lines.text.push_back(indent(1) + loop_text(loops.loops.front()));
+    const std::string over = " for k in " + inner.loops.back().range() + ")";
+    if (search) {
+      const ElementType type = plan_.main_type == ElementType::bf16 || plan_.main_type == ElementType::f16 ? ElementType::f32 : plan_.main_type;
+      add(lines, inner, 2, tensor.name + "[i] = " + (random_.chance(50) ? "argmax(" : "argmin(") + make_.read(inner, type) + over);
+    } else {
+      const std::string monoid = random_.chance(50) ? "compose" : "tally", pair = new_name("p");
+      plan_.functions.insert(monoid);
+      plan_.features.local = true;
+      add(lines, inner, 2, pair + ": tuple[i64, i64] = " + monoid + "((" + make_.value(inner, ElementType::i64, 0, false) + ", " +
+                               make_.value(inner, ElementType::i64, 1, false) + ")" + over);
+      add(lines, loops, 2, tensor.name + "[i] = " + pair + "[0] - " + pair + "[1]");
+    }
+    plan_.tensors.push_back(tensor);
+  }
+
   // Text.
+
+  static std::string function_text(const std::string& name) {
+    const bool composes = name == "compose";  // x -> f[0] + f[1] * x, of two such functions the one after the other
+    return std::string("@monoid(identity=") + (composes ? "(0, 1)" : "(0, 0), commutative=True") + ")\ndef " + name +
+           "(f: tuple[i64, i64], g: tuple[i64, i64]) -> tuple[i64, i64]:\n    return " +
+           (composes ? "(g[0] + g[1] * f[0], g[1] * f[1])" : "(f[0] + g[0], f[1] + g[1])") + "\n\n\n";
+  }
 
   static std::string tensor_text(const TensorPlan& tensor) {
     std::vector<std::string> extents;
@@ -444,6 +526,7 @@ class ProgramMaker {
   std::string source() {
     std::vector<std::string> parameters;
     std::string text;
+    for (const std::string& line : plan_.assumptions) text += indent(1) + line + "\n";
     for (const std::string& line : body_) text += line + "\n";
     std::array<bool, 4> declared{};
     Random layouts(seed_ * 2 + 5);
@@ -456,7 +539,9 @@ class ProgramMaker {
     }
     for (std::size_t s = 0; s < declared.size(); ++s)
       if (!declared[s] && names_size(text, size_names[s])) parameters.push_back(std::string(size_names[s]) + ": size");
-    return "def random_" + std::to_string(seed_) + "(" + join(parameters, ", ") + "):\n" + text;
+    std::string functions;
+    for (const std::string& name : plan_.functions) functions += function_text(name);
+    return functions + "def random_" + std::to_string(seed_) + "(" + join(parameters, ", ") + "):\n" + text;
   }
   /// Sizes are the only capital letters that stand alone.
   static bool names_size(const std::string& text, const std::string& name) {
@@ -481,7 +566,7 @@ class ProgramMaker {
 
 std::string random_program(std::uint64_t seed, ProgramFeatures* features) { return ProgramMaker(seed).make(features); }
 
-std::vector<Sizes> random_sizes(std::uint64_t seed, const std::vector<std::string>& parameters) {
+std::vector<Sizes> random_sizes(std::uint64_t seed, const std::vector<std::string>& parameters, std::int64_t largest) {
   static const std::array<std::vector<std::int64_t>, 4> choices = {{
       {0, 1, 2, 3, 5, 7, 8, 13, 15, 16, 17, 24, 31, 33, 40},
       {0, 1, 2, 3, 4, 6, 8, 9, 15, 16, 17, 25, 32, 33, 40},
@@ -495,7 +580,8 @@ std::vector<Sizes> random_sizes(std::uint64_t seed, const std::vector<std::strin
     for (const std::string& parameter : parameters) {
       std::size_t s = 0;
       while (s < size_names.size() && parameter != size_names[s]) ++s;
-      const std::vector<std::int64_t>& values = choices[std::min(s, choices.size() - 1)];
+      std::vector<std::int64_t> values = choices[std::min(s, choices.size() - 1)];
+      std::erase_if(values, [&](std::int64_t value) { return value > largest; });
       // The first vector is large, the second small, the others anything.
       const int count = static_cast<int>(values.size());
       const int at = v == 0 ? count - 1 - random.below(count / 3) : v == 1 ? random.below(count / 2) : random.below(count);

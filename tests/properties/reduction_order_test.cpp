@@ -40,7 +40,8 @@ bool names_iterator(const Access& access, std::size_t number) {
 /// Iterators of a reduction that its write does not name and no other statement shares.
 std::vector<std::string> reversible_iterators(const Program& program, const Statement& s) {
   std::vector<std::string> reversible;
-  if (s.combine == Combine::assign) return reversible;
+  if (s.combine == Combine::assign || s.conditional()) return reversible;
+  if (s.combine == Combine::monoid && !program.monoid(s.monoid).commutative) return reversible;
   for (const Access& read : s.reads)
     if (read.tensor == s.write.tensor) return reversible;
   std::vector<std::string> dims;
@@ -71,6 +72,7 @@ Program reverse_reductions(const Program& program, int* changed) {
   builder.file(program.file()).text(program.text()).context(program.context()).order(program.order()).numerics(program.numerics());
   for (const std::string& parameter : program.parameters()) builder.parameter(parameter);
   for (const Tensor& tensor : program.tensors()) builder.tensor(tensor);
+  for (const Monoid& monoid : program.monoids()) builder.monoid(monoid);
   for (const Statement& s : program.statements()) {
     const std::vector<std::string> negated = reversible_iterators(program, s);
     *changed += !negated.empty();

@@ -16,7 +16,8 @@ namespace {
 using namespace testing;
 
 constexpr int shards = 8;
-constexpr int plans_each = 4;        // of a program
+constexpr int plans_each = 8;        // of a program, whose dependences and choices they share
+constexpr int largest_size = 17;     // whole tiles and edges; most of a run's time is isl's, not the iterations'
 constexpr int first_program = 100000;
 constexpr int default_pairs = 1040;  // that ran, in all shards together
 constexpr int least_feasible = 60;   // percent of the Plans tried
@@ -33,8 +34,8 @@ class FeatureCounts {
   void add(const ProgramFeatures& f, const PlanFeatures& p) {
     ++pairs_;
     count({{"triangular", f.triangular}, {"strided", f.strided}, {"in-place", f.in_place}, {"multi-statement", f.multi_statement},
-           {"reduction", f.reduction}, {"conditional", f.conditional}, {"local", f.local}}, common_);
-    count({{"contraction", f.contraction}, {"time loop", f.time_loop}, {"tiled", p.tiled}, {"interchanged", p.interchanged},
+           {"reduction", f.reduction}, {"conditional", f.conditional}, {"local", f.local}, {"may-write", f.may_write}, {"indexed", f.indexed}}, common_);
+    count({{"descending", f.descending}, {"monoid", f.monoid}, {"contraction", f.contraction}, {"time loop", f.time_loop}, {"tiled", p.tiled}, {"interchanged", p.interchanged},
            {"parallel", p.parallel}, {"lockstep", p.lockstep}, {"promoted", p.promoted}, {"split layout", p.split_layout},
            {"atom", p.atom}, {"nested", p.nested}}, others_);
   }
@@ -62,26 +63,51 @@ class FeatureCounts {
   std::map<std::string, int> common_, others_;
 };
 
+// Where the time goes, in seconds of the processor.
+class Phases {
+ public:
+  // What passed since the last call belongs to `phase`.
+  void add(const std::string& phase) {
+    const std::clock_t now = std::clock();
+    seconds_[phase] += static_cast<double>(now - last_) / CLOCKS_PER_SEC;
+    last_ = now;
+  }
+  std::string text() const {
+    std::string text;
+    for (const auto& [phase, seconds] : seconds_) text += "; " + phase + " " + std::to_string(seconds).substr(0, 5) + " s";
+    return text;
+  }
+
+ private:
+  std::clock_t last_ = std::clock();
+  std::map<std::string, double> seconds_;
+};
+
 class TreePlans : public ::testing::TestWithParam<int> {
  protected:
   // Runs one plan's stages. "" where they ran; else why it was refused.
   std::string run_plan(RandomCase& random, std::uint64_t seed, FeatureCounts& counts) {
     PlanFeatures features;
     const Plan plan = random.plan(seed, &features);
+    phases_.add("plans");
     Trace trace;
     const auto candidate = compile_stages(random.program(), plan, machine_, trace, {}, random.dependences());
+    phases_.add("stages");
     if (const auto* refused = std::get_if<Infeasible>(&candidate)) {
       EXPECT_FALSE(refused->reason.empty());
       return refused->stage + ": " + refused->code;
     }
     const Program& program = *random.program();
-    const std::vector<Sizes> sizes = random_sizes(seed, program.parameters());
+    std::vector<Sizes> sizes = random_sizes(seed, program.parameters(), largest_size);
+    sizes.resize(3);  // large, small, any
     const StagesReport report = check_stages(program, machine_, runnable_stages(std::get<0>(candidate)), sizes, seed, StagesEffort::quick);
+    phases_.add("runs");
     EXPECT_FALSE(report.deviation.has_value()) << "seed " << seed << ": " << report.text() << "\n" << pair_text(program, plan);
     counts.add(random.features(), features);
     return "";
   }
 
+  Phases phases_;
   // A machine file, not the host: the same pairs everywhere.
   const Machine machine_ = find_machine("x86-64-v3");
 };
@@ -98,6 +124,7 @@ TEST_P(TreePlans, EveryStageAgreesOrThePlanIsRefused) {
     try {
       poly::Context context;
       std::optional<RandomCase> random = RandomCase::make(context.get(), program, machine_);
+      phases_.add("programs");
       if (!random) ++too_large;
       for (int p = 0; random && p < plans_each && ran < wanted; ++p) {
         ++tried;
@@ -114,7 +141,7 @@ TEST_P(TreePlans, EveryStageAgreesOrThePlanIsRefused) {
   }
   std::cout << ran << " pairs of " << tried << " ran (" << (tried == 0 ? 0 : ran * 100 / tried) << " %)";
   for (const auto& [reason, count] : refusals) std::cout << "; " << reason << " " << count;
-  std::cout << "; " << too_large << " programs too large to analyse; slowest: seed " << slowest.second << ", " << slowest.first << " s\n";
+  std::cout << "; " << too_large << " programs too large to analyse; slowest: seed " << slowest.second << ", " << slowest.first << " s" << phases_.text() << "\n";
   EXPECT_GE(ran * 100, tried * least_feasible) << "too few of the plans are feasible";
   EXPECT_EQ(ran, wanted);
   counts.print_and_check(wanted >= 100);
