@@ -176,7 +176,7 @@ class PlanDice {
       const std::string& digit = path.back();
       const std::string& member = owner_.at(digit);
       if (plan.find_digit(digit)->radix == 0 || statements_with(plan, member).size() != 1) continue;
-      if (!elementwise(program_->statement(name)) || !moves_evenly(plan, name, member)) continue;
+      if (program_->statement(name).conditional() || !elementwise(program_->statement(name)) || !moves_evenly(plan, name, member)) continue;
       if (!choices_->may_run_at_once(member, {name})) continue;
       plan.atoms[name] = {"vector_box", {digit}, "extents"};
       set_level(plan, digit, "atom");

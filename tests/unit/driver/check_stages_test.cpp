@@ -106,6 +106,22 @@ TEST_F(CheckStagesTest, ADroppedCopyIsAnUninitialisedRead) {
   EXPECT_EQ(report.deviation->fault->array, dropped);
 }
 
+// What data keeps from being written goes into a tile and back as it is; without the copy in, the copy out would spoil it.
+TEST_F(CheckStagesTest, TilesThatDataWritesInPartGoInAndOut) {
+  const auto program = parse("def keep(B: f32[N, M], C: out[f32[N, M]]):\n    for i, j in grid(N, M):\n        if B[i, j] > 0:\n            C[i, j] = B[i, j]\n");
+  std::vector<RunnableKernel> kernels = tiled_stages(program);
+  EXPECT_FALSE(check(program, kernels).deviation.has_value()) << check(program, kernels).text();
+  StageCode broken = code();
+  LeafStatement& copy = leaf(broken, "copy_in_C_kept");
+  copy.domain = isl::manage(isl_set_empty(isl_set_get_space(copy.domain.get())));
+  plant(kernels, promoted, broken);
+  const StagesReport report = check(program, kernels);
+  expect_named(report, "50-promoted");
+  ASSERT_TRUE(report.deviation->fault.has_value());
+  EXPECT_EQ(report.deviation->fault->kind, TreeFault::Kind::uninitialised);
+  EXPECT_EQ(report.deviation->fault->array, "C_kept");
+}
+
 TEST_F(CheckStagesTest, AShiftedLayoutIsNamedWithItsTile) {
   const auto program = parse(text_);
   std::vector<RunnableKernel> kernels = tiled_stages(program);
