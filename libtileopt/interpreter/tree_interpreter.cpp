@@ -208,13 +208,24 @@ class TreeInterpreter::State {
     }
   }
   /// The guards of a statement that bands of a stage can run one value for: what they read does not change meanwhile.
-  std::vector<std::unique_ptr<StageGuard>> guards_of(const Statement& s, WalkStatement& walked, const Tree& tree, const isl::map& to_program) const {
-    if (s.guards.empty() || reads_written(s)) return {};
+  /// `leaf`: reads where the stage keeps what the program reads; an index that is kept nearer is there only inside the band.
+  std::vector<std::unique_ptr<StageGuard>> guards_of(const Statement& s, WalkStatement& walked, const Tree& tree, const isl::map& to_program,
+                                                     const LeafStatement* leaf = nullptr) const {
+    if (s.guards.empty() || reads_written(s) || (leaf != nullptr && reads_kept(s, *leaf))) return {};
     const isl::map instances = to_program.intersect_domain(walked.domain);
     auto guards = known_guards(s, walked.dims, path_dims(tree, walked.name), instances, sizes_);
     if (!guards.empty()) walked.guarded.resize(walked.dims.size());
     for (const auto& guard : guards) walked.guarded[guard->dimension] = 1;
     return guards;
+  }
+  static bool reads_kept(const Statement& s, const LeafStatement& leaf) {
+    bool found = false;
+    for (const Guard& guard : s.guards)
+      walk_expr(guard.value, [&](const Expr& e) {
+        const auto* read = std::get_if<Read>(&e.node);
+        found = found || (read != nullptr && leaf.reads[read->access].array != s.reads[read->access].tensor);
+      });
+    return found;
   }
   bool reads_written(const Statement& s) const {
     bool found = false;
@@ -412,7 +423,7 @@ std::optional<TreeFault> TreeInterpreter::State::run_code(const StageCode& code)
     statements.push_back({leaf.name, leaf.dims, domain});
     statements.back().follows = leaf.kind != LeafKind::compute;
     std::vector<std::unique_ptr<StageGuard>> guards;
-    if (leaf.kind == LeafKind::compute) guards = guards_of(program_.statement(leaf.statement), statements.back(), code.tree, leaf.instance.as_map());
+    if (leaf.kind == LeafKind::compute) guards = guards_of(program_.statement(leaf.statement), statements.back(), code.tree, leaf.instance.as_map(), &leaf);
     visitor.add(leaf_shape(leaf, promoted), leaf_step(leaf, domain, sizes_), std::move(guards));
   }
   TreeWalk walk(code.tree, std::move(statements), walk_order([&](const std::string& dim) {

@@ -121,6 +121,29 @@ std::optional<Infeasible> PromotionBuilder::check_request(const Promotion& promo
   return std::nullopt;
 }
 
+namespace {
+/// { S[digits] -> [iterator] } of a statement's iterator number `iterator`.
+isl::map iterator_of(const StatementSpace& digits, std::size_t iterator) {
+  isl_map* value = digits.to_program.copy();
+  const auto count = static_cast<unsigned>(isl_map_dim(value, isl_dim_out)), at = static_cast<unsigned>(iterator);
+  value = isl_map_project_out(value, isl_dim_out, at + 1, count - at - 1);
+  return isl::manage(isl_map_project_out(value, isl_dim_out, 0, at));
+}
+}  // namespace
+
+std::string PromotionBuilder::parallel_index(const DigitStatement& s, const Scope& scope) const {
+  for (const Guard& guard : s.statement->guards) {
+    const isl::map value = iterator_of(*s.digits, guard.iterator);
+    for (std::size_t d = 0; d < s.digits->dims.size(); ++d) {
+      const std::string& dim = s.digits->dims[d];
+      if (!contains(scope.prefix, dim) || machine_.find_level(result_.plan().find_digit(dim)->level)->kind != LevelKind::independent) continue;
+      const isl::map others = isl::manage(isl_map_project_out(value.copy(), isl_dim_in, static_cast<unsigned>(d), 1));
+      if (!others.is_single_valued()) return dim;
+    }
+  }
+  return "";
+}
+
 bool PromotionBuilder::is_settled(const DigitStatement& s, const Scope& scope) const {
   if (s.statement->predicate != nullptr) return false;
   const auto writes = [&](const std::string& tensor) {
@@ -132,14 +155,9 @@ bool PromotionBuilder::is_settled(const DigitStatement& s, const Scope& scope) c
     walk_expr(guard.value, [&](const Expr& e) {
       if (const auto* read = std::get_if<Read>(&e.node)) known = known && !writes(s.statement->reads[read->access].tensor);
     });
-    // { S[digits] -> [iterator] } is a function of the digits above the scope
-    isl_map* value = s.digits->to_program.copy();
-    const auto count = static_cast<unsigned>(isl_map_dim(value, isl_dim_out));
-    const auto at = static_cast<unsigned>(guard.iterator);
-    value = isl_map_project_out(value, isl_dim_out, at + 1, count - at - 1);
-    value = isl_map_project_out(value, isl_dim_out, 0, at);
+    // The iterator is a function of the digits above the scope.
     const isl::map prefix = keep_dims(s.digits->domain.space(), s.digits->dims, scope.prefix, "tile");
-    if (!known || !isl::manage(value).apply_domain(prefix).is_single_valued()) return false;
+    if (!known || !iterator_of(*s.digits, guard.iterator).apply_domain(prefix).is_single_valued()) return false;
   }
   return true;
 }
@@ -245,6 +263,10 @@ std::optional<Infeasible> PromotionBuilder::measure(const Promotion& promotion, 
   if (crosses) tile.needed = exposed;
   tile.copy_out = !written.is_null() && read_elsewhere;
   if (tile.copy_out) tile.written = written.coalesce();
+  if (tile.copy_out)
+    for (const DigitStatement* s : group)
+      if (const std::string dim = s->write.array == promotion.tensor ? parallel_index(*s, scope) : ""; !dim.empty())
+        return refuse("promotion", entry, "digit " + dim + " runs values of an index at once: one of them writes " + promotion.tensor + ", and all would copy it");
   if (!written.is_null() && !read_elsewhere) result_.remarks_.push_back(promotion.array + ": local to its tile, nothing is copied out");
   if (!tile.copy_in) result_.remarks_.push_back(promotion.array + ": written before it is read in every tile, nothing is copied in");
   const auto element = *parse_type(promotion.element);

@@ -62,6 +62,8 @@ class PromotionBuilder {
   isl::map exposed_reads(const std::vector<DigitStatement*>& group, const std::string& tensor, const Scope& scope, bool settled, bool& crosses) const;
   /// All guards are on digits above the scope, so that loops outside it can settle them, and data alone decides none.
   bool is_settled(const DigitStatement& statement, const Scope& scope) const;
+  /// A digit above the scope that runs values of an index of `statement` at once, or "".
+  std::string parallel_index(const DigitStatement& statement, const Scope& scope) const;
   std::optional<Infeasible> add_copies(const Promotion& promotion, const Scope& scope, const Tile& tile);
   std::optional<Infeasible> add_copy(const Promotion& promotion, const Scope& scope, const Tile& tile, LeafKind kind,
                                      const isl::map& elements, const isl::set& reached, std::vector<Tree::Branch>& branches);
