@@ -39,8 +39,8 @@ class FeatureCounts {
            {"parallel", p.parallel}, {"lockstep", p.lockstep}, {"promoted", p.promoted}, {"split layout", p.split_layout},
            {"atom", p.atom}, {"nested", p.nested}}, others_);
   }
-  // Where there are enough pairs, each common feature in a tenth of them, the others in some.
-  void print_and_check(bool enough) const {
+  // Where there are enough pairs, each common feature in a tenth of them; the others in some.
+  void print_and_check(bool enough, bool plans = true) const {
     for (const auto& [name, count] : common_) {
       std::cout << "  " << name << ": " << count << " of " << pairs_ << "\n";
       if (enough) {
@@ -49,7 +49,7 @@ class FeatureCounts {
     }
     for (const auto& [name, count] : others_) {
       std::cout << "  " << name << ": " << count << " of " << pairs_ << "\n";
-      if (enough) {
+      if (plans && pairs_ >= 100) {
         EXPECT_GT(count, 0) << name;
       }
     }
@@ -144,7 +144,18 @@ TEST_P(TreePlans, EveryStageAgreesOrThePlanIsRefused) {
   std::cout << "; " << too_large << " programs too large to analyse; slowest: seed " << slowest.second << ", " << slowest.first << " s" << phases_.text() << "\n";
   EXPECT_GE(ran * 100, tried * least_feasible) << "too few of the plans are feasible";
   EXPECT_EQ(ran, wanted);
-  counts.print_and_check(wanted >= 100);
+  counts.print_and_check(wanted >= 1000);
+}
+
+// The programs of all shards of the suite together.
+TEST(TreePlanPrograms, EachKindIsATenth) {
+  FeatureCounts counts;
+  for (int program = 0; program < default_pairs / plans_each; ++program) {
+    ProgramFeatures features;
+    random_program(static_cast<std::uint64_t>(first_program + program), &features);
+    counts.add(features, {});
+  }
+  counts.print_and_check(true, false);
 }
 
 // TILEOPT_SEED=400020 test_properties --gtest_filter='*TreePlanSeed*': one pair alone, for whoever mends it.
