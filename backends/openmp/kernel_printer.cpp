@@ -126,7 +126,7 @@ std::string KernelPrinter::loop_header(const AstFor& loop) {
 }
 
 std::string KernelPrinter::thread_pragma(const AstFor& loop) const {
-  std::string pragma = std::string("#pragma omp parallel for schedule(") + (uneven_work(loop) ? "dynamic, 1" : "static") + ")";
+  std::string pragma = std::string("#pragma omp parallel for schedule(") + (uneven_work(loop) ? "dynamic, 1" : work_from_memory(loop) ? "guided" : "static") + ")";
   const std::vector<AstNodePtr> children = flat_children(loop.body);
   const auto* inner = children.size() == 1 ? std::get_if<AstFor>(&children[0]->node) : nullptr;
   if (inner == nullptr || inner->level != "thread") return pragma;
@@ -398,6 +398,7 @@ void KernelPrinter::print_leaf(const AstLeaf& leaf) {
       const LeafView view = make_leaf_view(leaf, ast_, program_, storage_, settled_);
       for (const LeafView::Guarded& guard : view.guards) fact.tested.push_back("guard " + std::to_string(guard.number));
       if (view.predicate != nullptr) fact.tested.push_back("predicate");
+      if (view.atomic) fact.tested.push_back("atomic");
     }
     facts_.leaves.push_back(std::move(fact));
   }

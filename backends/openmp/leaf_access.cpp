@@ -4,6 +4,8 @@
 
 namespace tileopt {
 
+bool is_atomic_update(const AstStatement& statement) { return statement.kind == "compute" && !statement.atom.empty() && statement.box.empty(); }
+
 Subscripts LeafOperand::at(const std::vector<long>& point) const {
   const std::vector<long> offset = delta(point);
   Subscripts subscripts;
@@ -74,6 +76,7 @@ LeafView make_leaf_view(const AstLeaf& leaf, const Ast& ast, const Program& prog
   const AstStatement& statement = ast.statements.at(leaf.statement);
   view.statement = &statement;
   view.copy = statement.kind != "compute";
+  view.atomic = is_atomic_update(statement);
   for (const AstStatement::BoxDigit& digit : statement.box) view.radices.push_back(digit.radix);
   view.indices = leaf.indices;
   view.extents = leaf.extents;

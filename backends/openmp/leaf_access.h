@@ -29,6 +29,9 @@ struct LeafOperand {
   bool same_elements(const LeafOperand& other) const;
 };
 
+/// An atom without a box: the leaf updates its element atomically.
+bool is_atomic_update(const AstStatement& statement);
+
 /// A leaf with everything resolved. Copies have a body that reads access 0.
 struct LeafView {
   const AstStatement* statement = nullptr;
@@ -42,6 +45,7 @@ struct LeafView {
   std::vector<AstExprPtr> extents;       ///< per box digit, or empty
   std::vector<long> radices;
   bool copy = false;
+  bool atomic = false;                   ///< the update is one atomic operation
   /// Guards that no loop around has settled: the leaf runs where the value equals the iterator.
   struct Guarded {
     std::size_t number;  ///< among the statement's guards

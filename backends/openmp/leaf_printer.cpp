@@ -71,6 +71,16 @@ std::string store_statement(const LeafView& leaf, const std::string& element, co
   return element + " = " + without_parentheses(result) + ";";
 }
 
+/// `element op= value`, of integers without a sign: they wrap.
+std::string atomic_statement(const LeafView& leaf, const std::string& element, const std::string& value) {
+  const ElementType type = leaf.write.storage->element;
+  if (!is_memory(*leaf.write.storage) || type != leaf.write.type) refuse("atom", leaf.statement->name, "an atomic update needs its element in memory");
+  const std::string op = leaf.combine == Combine::bit_and ? "&" : leaf.combine == Combine::bit_or ? "|" : leaf.combine == Combine::bit_xor ? "^" : "+";
+  if (is_float(type)) return element + " " + op + "= " + without_parentheses(value) + ";";
+  const std::string word = "uint" + std::to_string(8 * size_bytes(type)) + "_t";
+  return "*(" + word + "*)&" + element + " " + op + "= (" + word + ")(" + without_parentheses(value) + ");";
+}
+
 bool touches_named(const LeafView& leaf) {
   if (leaf.write.storage->named()) return true;
   for (const LeafOperand& read : leaf.reads)
@@ -212,7 +222,13 @@ void LeafPrinter::print_point(const LeafView& leaf, const Point& point) {
     return name;
   });
   context.bound = &bound;
-  out_.line(store_statement(leaf, target, scalar_c(leaf.body, context), helpers_));
+  const std::string value = scalar_c(leaf.body, context);
+  if (leaf.atomic) {
+    out_.line("#pragma omp atomic");
+    out_.line(atomic_statement(leaf, target, value));
+  } else {
+    out_.line(store_statement(leaf, target, value, helpers_));
+  }
   if (block || !when.empty()) out_.close();
 }
 

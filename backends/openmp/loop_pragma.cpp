@@ -3,6 +3,7 @@
 #include <set>
 
 #include "backends/c_common/integer_c.h"
+#include "backends/openmp/leaf_access.h"
 #include "backends/openmp/register_arrays.h"
 
 namespace tileopt {
@@ -50,6 +51,7 @@ class Walker {
 
   void check_leaf(const AstLeaf& leaf, const Names& varying, const Names& own) {
     const AstStatement& statement = ast_.statements.at(leaf.statement);
+    if (is_atomic_update(statement)) result_.allowed = false;
     if (own.count(statement.write_array) != 0) return;
     for (const AstExprPtr& subscript : leaf.write)
       if (depends(subscript, varying)) return;
@@ -103,6 +105,34 @@ bool mentions_below(const AstNodePtr& node, const std::string& variable) {
 }  // namespace
 
 SimdLoop analyze_simd_loop(const AstFor& loop, const Ast& ast, const Program& program) { return Walker(ast, program).run(loop); }
+
+namespace {
+bool binding_mentions(const AstBinding& binding, const std::string& variable) {
+  std::set<std::string> names;
+  for (const auto& [access, subscripts] : binding.reads)
+    for (const AstExprPtr& subscript : subscripts) collect_names(subscript, names);
+  for (const auto& [index, value] : binding.indices) collect_names(value, names);
+  return names.count(variable) != 0;
+}
+
+/// A loop below has a bound that is read from memory for each value of `variable`.
+bool bounds_from_memory(const AstNodePtr& node, const std::string& variable) {
+  for (const AstNodePtr& child : flat_children(node)) {
+    if (const auto* loop = std::get_if<AstFor>(&child->node)) {
+      if (loop->binding && binding_mentions(*loop->binding, variable) && mentions_below(loop->body, loop->variable)) return true;
+      if (bounds_from_memory(loop->body, variable)) return true;
+    } else if (const auto* branch = std::get_if<AstIf>(&child->node)) {
+      if (bounds_from_memory(branch->then_body, variable)) return true;
+      if (branch->else_body != nullptr && bounds_from_memory(branch->else_body, variable)) return true;
+    } else if (const auto* allocate = std::get_if<AstAllocate>(&child->node)) {
+      if (bounds_from_memory(allocate->body, variable)) return true;
+    }
+  }
+  return false;
+}
+}  // namespace
+
+bool work_from_memory(const AstFor& loop) { return bounds_from_memory(loop.body, loop.variable); }
 
 bool uneven_work(const AstFor& loop) { return mentions_below(loop.body, loop.variable); }
 

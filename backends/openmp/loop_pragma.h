@@ -29,5 +29,7 @@ SimdLoop analyze_simd_loop(const AstFor& loop, const Ast& ast, const Program& pr
 
 /// Whether bounds of loops below depend on the variable, so that trips differ in work.
 bool uneven_work(const AstFor& loop);
+/// How much an iteration does is read from memory: rows of a sparse matrix, groups of a ragged one.
+bool work_from_memory(const AstFor& loop);
 
 }  // namespace tileopt

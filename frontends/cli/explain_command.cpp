@@ -25,8 +25,12 @@ std::string kernel_text(const KernelPlan& kernel) {
   text << "  kernel " << kernel.name << ": " << join(kernel.statements, ", ") << "  (schedule: " << kernel.schedule << ")\n";
   text << digits_text(kernel);
   text << "    tree " << kernel.tree.write() << "\n";
-  for (const auto& [statement, choice] : kernel.atoms)
-    if (!choice.atom.empty()) text << "    atom " << statement << ": " << choice.atom << " over " << join(choice.box, ", ") << " (" << choice.edge << ")\n";
+  for (const auto& [statement, choice] : kernel.atoms) {
+    if (choice.atom.empty()) continue;
+    text << "    atom " << statement << ": " << choice.atom;
+    if (!choice.box.empty()) text << " over " << join(choice.box, ", ") << " (" << choice.edge << ")";
+    text << "\n";
+  }
   for (const Promotion& promotion : kernel.promotions)
     text << "    keep " << promotion.tensor << " as " << promotion.array << " in " << promotion.space
          << (promotion.after.empty() ? std::string() : " below " + promotion.after) << "\n";

@@ -253,7 +253,8 @@ void StageLeaf::touch_write(std::int64_t at) {
 
 void StageLeaf::store(std::int64_t at, const std::vector<StageValue>& values) {
   StageArray& target = *shape_.write.array;
-  touch_write(at);
+  // Atomic updates of one element may meet; the read that each makes keeps out everybody who writes otherwise.
+  if (!shape_.atomic) touch_write(at);
   target.store(at, values.data());
   if (run_.watched == &target && run_.watched_offset == at) run_.watched_written = true;
 }

@@ -61,6 +61,7 @@ struct LeafShape {
   const FlatSet* domain = nullptr;            ///< compute: { S[iterators] } at the sizes of the run
   std::vector<long> radices;                  ///< of the box
   bool zero_fill = false;
+  bool atomic = false;                        ///< agents may update one element at once
   StageOperand write;
   std::vector<StageOperand> reads;
   std::vector<std::vector<long>> index_steps, instance_steps;

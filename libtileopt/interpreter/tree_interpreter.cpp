@@ -144,6 +144,10 @@ class TreeInterpreter::State {
     const auto tensor = tensors_.find(name);
     return tensor == tensors_.end() ? nullptr : tensor->second.get();
   }
+  bool is_atomic(const std::string& atom) const {
+    const Atom* found = machine_.find_atom(atom);
+    return found != nullptr && found->body == "atomic_update";
+  }
   LevelKind level_kind(const std::string& level) const {
     const Level* found = machine_.find_level(level);
     return found == nullptr ? LevelKind::sequential : found->kind;
@@ -165,9 +169,10 @@ class TreeInterpreter::State {
     for (std::size_t r = 0; r < shape.reads.size(); ++r)
       shape.reads[r].type = program_.tensor(shape.statement->reads[r].tensor).type;
   }
-  LeafShape program_shape(const Statement& statement) {
+  LeafShape program_shape(const Statement& statement, bool atomic = false) {
     LeafShape shape;
     shape.name = statement.name;
+    shape.atomic = atomic;
     shape.statement = &statement;
     shape.domain = &flat_domain_of(statement.name);
     shape.write.array = tensors_.at(statement.write.tensor).get();
@@ -368,11 +373,13 @@ std::optional<TreeFault> TreeInterpreter::State::run_digits(const DigitSchedule&
   std::vector<WalkStatement> statements;
   for (const StatementSpace& space : digits.statements()) {
     const Statement& s = program_.statement(space.name);
+    const auto choice = digits.plan().atoms.find(space.name);
+    const bool atomic = choice != digits.plan().atoms.end() && is_atomic(choice->second.atom);
     const isl::set domain = fix_parameters(space.domain, sizes_);
     if (fitted == nullptr || fitted->leaf(space.name).box.empty()) {
       statements.push_back({space.name, space.dims, domain});
       auto guards = guards_of(s, statements.back(), digits.tree(), space.to_program);
-      visitor.add(program_shape(s), digits_step(s, space, domain, domain_of(space.name), sizes_), std::move(guards));
+      visitor.add(program_shape(s, atomic), digits_step(s, space, domain, domain_of(space.name), sizes_), std::move(guards));
     } else {
       BoxSpace outer = without_box(space, domain, fitted->leaf(space.name).box);
       statements.push_back({space.name, outer.dims, outer.domain});
@@ -406,6 +413,7 @@ LeafShape TreeInterpreter::State::leaf_shape(const LeafStatement& leaf, const Pr
   shape.write = operand(leaf.write);
   for (const LeafAccess& read : leaf.reads) shape.reads.push_back(operand(read));
   if (leaf.kind != LeafKind::compute) return shape;
+  shape.atomic = is_atomic(leaf.atom);
   shape.index_steps = leaf.index_steps;
   shape.instance_steps = leaf.instance_steps;
   shape.statement = &program_.statement(leaf.statement);
@@ -466,6 +474,7 @@ LeafShape TreeInterpreter::State::ast_shape(const AstStatement& statement, const
   shape.statement = &program_.statement(statement.statement);
   shape.domain = &flat_domain_of(statement.statement);
   if (shape.reads.size() != shape.statement->reads.size()) reject("has another number of reads than its program statement");
+  shape.atomic = is_atomic(statement.atom);
   shape.index_steps = statement.index_steps;
   shape.instance_steps = statement.instance_steps;
   if (shape.instance_steps.size() != shape.statement->iterators.size()) reject("has another number of iterators than its program statement");

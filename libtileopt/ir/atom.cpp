@@ -6,7 +6,7 @@
 namespace tileopt {
 namespace {
 
-const std::vector<std::string> kBodies = {"multiply_add", "elementwise"};
+const std::vector<std::string> kBodies = {"multiply_add", "elementwise", "atomic_update"};
 const std::vector<std::string> kRoles = {"result", "left", "right", "any"};
 const std::vector<std::string> kOperandSpaces = {"register", "memory", "any"};
 
@@ -36,7 +36,8 @@ Atom read_atom_entry(const DocumentReader& entry) {
   atom.name = entry.text("name");
   if (atom.name.empty()) entry.at("name").fail("an atom needs a name", "the empty name means a scalar leaf in a Plan");
   atom.body = one_of(entry.at("body"), kBodies);
-  atom.rank = static_cast<int>(entry.integer("rank", 1, 8));
+  const bool has_box = atom.body != "atomic_update";
+  atom.rank = static_cast<int>(entry.integer("rank", has_box ? 1 : 0, has_box ? 8 : 0));
   std::vector<std::string> roles;
   for (const DocumentReader& item : entry.at("operands").items()) {
     atom.operands.push_back(read_operand(item, atom.rank));

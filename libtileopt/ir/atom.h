@@ -17,7 +17,7 @@ struct AtomOperand {
   std::string uses;   ///< one character per box digit, lanes last
 };
 
-/// body: "multiply_add" (result += left * right), "elementwise" (any body of + - * / min max casts and literals; no calls)
+/// body: "multiply_add" (result += left * right), "elementwise" (+ - * / min max, casts, literals), "atomic_update" (no box: reads, combines and writes an element at once)
 struct Atom {
   std::string name;
   std::string body;

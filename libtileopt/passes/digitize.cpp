@@ -43,6 +43,23 @@ isl::map digits_to_members(isl::ctx ctx, const std::string& statement, const std
 }
 
 namespace {
+/// Pairs of instances that threads may not run at once: two atomic updates of one reduction may.
+isl::union_map without_atomic_pairs(const Kernel& kernel, const Machine& machine) {
+  const auto atomic_class = [&](const std::string& name) {
+    const auto choice = kernel.plan().atoms.find(name);
+    const Atom* atom = choice == kernel.plan().atoms.end() ? nullptr : machine.find_atom(choice->second.atom);
+    return atom != nullptr && atom->body == "atomic_update" ? update_class(kernel.program().statement(name)) : std::string();
+  };
+  isl::union_map pairs = kernel.racing();
+  for (const isl::map& relaxed : poly::sorted_maps(kernel.dependences().relaxed)) {
+    const std::string source = atomic_class(poly::input_name(relaxed));
+    if (source.empty() || source != atomic_class(poly::output_name(relaxed))) continue;
+    const isl::union_map ordered = kernel.validity().intersect(relaxed.to_union_map());
+    pairs = pairs.subtract(relaxed.to_union_map().subtract(ordered));
+  }
+  return pairs;
+}
+
 /// Where a member has a constant least value, says so of its most significant digit too: isl does not tighten
 /// 1024 jc + 16 jr + jj >= 0 to jc >= 0 by itself, and every later set would carry the mixed constraint.
 isl::map bound_leading_digits(const isl::map& digits_to_members, const isl::set& values, const std::vector<std::string>& members,
@@ -162,6 +179,7 @@ Candidate<DigitSchedule> DigitSchedule::create(Schedule schedule, const Machine&
     if (std::string free = undetermined_dims(s, placed); !free.empty())
       return refuse("pin", "tree", "the tree does not place digit " + free + " of statement " + s.name);
   }
+  const isl::union_map racing = without_atomic_pairs(kernel, machine);
   const auto illegal = [&](const std::string& entry, const std::string& what, const DependencePair& pair) {
     Infeasible infeasible = refuse("legality", entry, what + " a dependence: " + dependence_text(kernel.program(), kernel.dependences(), pair));
     infeasible.witness = witness_text(pair);
@@ -172,7 +190,7 @@ Candidate<DigitSchedule> DigitSchedule::create(Schedule schedule, const Machine&
     for (const Digit& d : digits) {
       const LevelKind kind = machine.find_level(d.level)->kind;
       if (kind == LevelKind::independent)
-        if (const DependencePair pair = checker.carried_pair(kernel.racing(), d.name))
+        if (const DependencePair pair = checker.carried_pair(racing, d.name))
           return illegal("digits[" + member + "]", "digit " + d.name + " on level " + d.level + " carries", pair);
       if (kind == LevelKind::lockstep)
         if (const DependencePair pair = checker.carried_pair(kernel.validity(), d.name))

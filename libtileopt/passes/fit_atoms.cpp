@@ -26,6 +26,20 @@ std::vector<std::size_t> product_reads(const Statement& statement) {
   return {left->access, right->access};
 }
 
+/// What keeps the statement's update from being one atomic operation, or "".
+std::string why_not_atomic(const Program& program, const Statement& statement) {
+  const ElementType type = program.tensor(statement.write.tensor).type;
+  const Combine combine = statement.combine;
+  const bool integers = combine == Combine::bit_and || combine == Combine::bit_or || combine == Combine::bit_xor;
+  if (combine != Combine::sum && !integers) return "only sums and combinations of bits can be updated atomically, and this is `" + combine_name(combine) + "`";
+  if (is_float(type) && type != ElementType::f32 && type != ElementType::f64) return "elements of type " + type_name(type) + " are rounded on every store";
+  if (type == ElementType::i4 || type == ElementType::u4) return "elements of type " + type_name(type) + " are less than a byte";
+  if (is_float(type) && !program.numerics().reassociate) return "atomic updates run in any order, and @numerics(reassociate=False) wants them in index order";
+  for (const Access& read : statement.reads)
+    if (read.tensor == statement.write.tensor) return "it reads other elements of " + read.tensor + " too";
+  return "";
+}
+
 /// A guarded iterator moves along the box, so that its points have different conditions.
 bool moves_guard(const Statement& statement, const std::optional<std::vector<std::vector<long>>>& steps) {
   return steps && std::any_of(statement.guards.begin(), statement.guards.end(), [&](const Guard& guard) {
@@ -80,8 +94,9 @@ Candidate<FittedSchedule> FittedSchedule::create(DigitSchedule digits, const Mac
     if (!choice.atom.empty()) {
       if (atom == nullptr) return refuse("machine " + machine.name + " has no atom " + choice.atom);
       if (choice.edge != "padded" && choice.edge != "extents") return refuse("edge must be `padded` or `extents`, not `" + choice.edge + "`");
-      if (choice.box.empty()) return refuse("the atom needs a box of digits");
-      if (static_cast<int>(choice.box.size()) != atom->rank && atom->body != "elementwise")
+      if (choice.box.empty() && atom->rank > 0) return refuse("the atom needs a box of digits");
+      if (!choice.box.empty() && atom->rank == 0) return refuse("atom " + atom->name + " updates one element and has no box");
+      if (atom->rank > 0 && static_cast<int>(choice.box.size()) != atom->rank && atom->body != "elementwise")
         return refuse("atom " + atom->name + " has " + std::to_string(atom->rank) + " box digits, the Plan gives " + std::to_string(choice.box.size()));
     }
     const StatementSpace& space = result.digits_.statement(name);
@@ -95,7 +110,10 @@ Candidate<FittedSchedule> FittedSchedule::create(DigitSchedule digits, const Mac
       if (points > 4096) return refuse("the box has more than 4096 points: the printer unrolls it");
       leaf.box.push_back({digit, d->radix});
     }
-    if (atom != nullptr) {
+    if (atom != nullptr && atom->body == "atomic_update") {
+      if (std::string problem = why_not_atomic(program, program.statement(name)); !problem.empty()) return refuse(problem);
+      leaf.atom = choice.atom;
+    } else if (atom != nullptr) {
       const Statement& statement = program.statement(name);
       const isl::pw_multi_aff instance = instance_function(space);
       const auto instance_steps = constant_steps(instance, space.dims, choice.box);

@@ -339,6 +339,9 @@ std::optional<Infeasible> PromotionBuilder::finish(DigitStatement& s) {
     if (!extents) return refuse("atom", entry, "the box is cut to a shape that is no box at its corner");
     leaf.extents = std::move(*extents);
   }
+  const Atom* atom = machine_.find_atom(leaf.atom);
+  if (atom != nullptr && atom->body == "atomic_update" && find_array(leaf.write.array) != nullptr)
+    return refuse("atom", entry, "an atomic update must reach memory, and " + leaf.write.array + " is a copy");
   const auto space_of = [&](const std::string& array) { const Array* a = find_array(array); return a == nullptr ? std::string("global") : a->space; };
   if (s.leaf->padded) {
     if (space_of(leaf.write.array) != "register") return refuse("atom", entry, "a padded leaf writes beyond the data: its result must be promoted to registers");

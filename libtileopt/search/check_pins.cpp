@@ -57,6 +57,7 @@ class PinApplier {
   std::optional<Infeasible> run() {
     const PinTable& pins = request_.pins;
     for (const AtomPin& pin : pins.atoms) {
+      if (make_atomic(pin)) continue;
       if (auto unmet = check_atom(pin)) return unmet;
     }
     for (const OrderPin& pin : pins.orders) {
@@ -116,6 +117,16 @@ class PinApplier {
       return all.front().member;
     }
     return std::nullopt;
+  }
+
+  /// An atomic update changes how a scalar leaf stores, not the loops around it; copies of its tensor nearer to the core go.
+  bool make_atomic(const AtomPin& pin) {
+    const Atom* atom = request_.machine.find_atom(pin.atom);
+    if (!contains(plan_.statements, pin.statement) || atom == nullptr || atom->body != "atomic_update") return false;
+    plan_.atoms[pin.statement] = AtomChoice{pin.atom, {}, "extents"};
+    const std::string& tensor = request_.program().statement(pin.statement).write.tensor;
+    std::erase_if(plan_.promotions, [&](const Promotion& promotion) { return promotion.tensor == tensor; });
+    return true;
   }
 
   std::optional<Infeasible> check_atom(const AtomPin& pin) const {

@@ -48,6 +48,29 @@ bool is_lane_reduction(const Execution& execution, const LoopUse& loop, const To
   return one_register || loop.leaves.size() == 1;
 }
 
+bool is_atomic(const Checker& checker, const TouchedElement& touch) {
+  if (!touch.write || touch.leaf->program == nullptr || !touch.leaf->box.empty()) return false;
+  const Atom* atom = checker.machine.find_atom(touch.leaf->statement->atom);
+  return atom != nullptr && atom->body == "atomic_update" && checker.execution.array_of(*touch.access).promoted == nullptr;
+}
+
+/// Two atomic updates of one reduction may meet in any order; whoever else reads or writes the element may not.
+bool meet_atomically(Checker& checker, const TouchedElement& first, const TouchedElement& second) {
+  if (!is_atomic(checker, first) || !is_atomic(checker, second)) return false;
+  const Statement& a = *first.leaf->program;
+  const Statement& b = *second.leaf->program;
+  if (a.combine == Combine::assign || a.combine == Combine::monoid || update_class(a) != update_class(b)) return false;
+  const Program& program = checker.program();
+  const ElementType type = program.tensor(a.write.tensor).type;
+  if (type == ElementType::i4 || type == ElementType::u4) return false;  // no instruction wraps at four bits
+  if (!may_reassociate(program, a) || !may_reassociate(program, b)) return false;
+  for (const Statement* statement : {&a, &b}) {
+    const std::string note = "reassociate: " + statement->name;
+    if (order_rounds(program, *statement) && !contains(checker.numerics, note)) checker.numerics.push_back(note);
+  }
+  return true;
+}
+
 void note_lane_reduction(Checker& checker, std::size_t loop, const TouchedElement& touch) {
   const Statement& statement = *touch.leaf->program;
   const LaneReduction found{loop, touch.access->array, statement.combine};
@@ -74,6 +97,7 @@ Outcome check_pair(Checker& checker, std::size_t index, const TouchedElement& fi
   if (shared.is_empty()) return {};
   shared = possible_pairs(shared, conditions_of(checker.execution, *first.leaf), conditions_of(checker.execution, *second.leaf));
   if (shared.is_empty()) return {};
+  if (loop.kind == LevelKind::independent && meet_atomically(checker, first, second)) return {};
   if (loop.kind == LevelKind::lockstep && is_lane_reduction(checker.execution, loop, first, second)) {
     note_lane_reduction(checker, index, first);
     return {};

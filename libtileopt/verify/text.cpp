@@ -206,8 +206,8 @@ std::vector<std::string> extent_texts(const AstLeaf& leaf) {
   return texts;
 }
 
-/// Guards that no bound loop settles, and the predicate, are tested where the leaf stands.
-std::vector<std::string> tests_of(const Program& program, const Ast& ast, const AstLeaf& leaf, const std::vector<std::string>& settled) {
+/// Guards that no bound loop settles, and the predicate, are tested where the leaf stands; `atomic` where its update is to be.
+std::vector<std::string> tests_of(const Program& program, const Machine& machine, const Ast& ast, const AstLeaf& leaf, const std::vector<std::string>& settled) {
   const AstStatement& statement = ast.statements.at(leaf.statement);
   std::vector<std::string> tests;
   if (statement.kind != "compute" || !program.has_statement(statement.statement)) return tests;
@@ -217,6 +217,8 @@ std::vector<std::string> tests_of(const Program& program, const Ast& ast, const 
     if (iterator->kind != AstExpr::Kind::name || !contains(settled, iterator->name)) tests.push_back("guard " + std::to_string(g));
   }
   if (source.predicate != nullptr) tests.push_back("predicate");
+  const Atom* atom = machine.find_atom(statement.atom);
+  if (atom != nullptr && atom->body == "atomic_update") tests.push_back("atomic");
   return tests;
 }
 
@@ -235,10 +237,10 @@ Outcome check_leaf(const Ast& ast, const PrintFacts::Leaf& printed, const AstLea
   return {};
 }
 
-Outcome check_leaves(const Program& program, const Ast& ast, const PrintFacts& facts, const Expected& expected) {
+Outcome check_leaves(const Program& program, const Machine& machine, const Ast& ast, const PrintFacts& facts, const Expected& expected) {
   if (facts.leaves.size() != expected.leaves.size()) return miscounted("leaves", facts.leaves.size(), expected.leaves.size());
   for (std::size_t i = 0; i < facts.leaves.size(); ++i)
-    if (Outcome outcome = check_leaf(ast, facts.leaves[i], *expected.leaves[i], tests_of(program, ast, *expected.leaves[i], expected.settled[i])))
+    if (Outcome outcome = check_leaf(ast, facts.leaves[i], *expected.leaves[i], tests_of(program, machine, ast, *expected.leaves[i], expected.settled[i])))
       return outcome;
   return {};
 }
@@ -278,7 +280,7 @@ void check_text(Checker& checker) {
     collect(kernels[k].root, expected);
     checker.report.prove(entry("loops"), [&] { return check_loops(checker, k, facts); });
     checker.report.prove(entry("conditions"), [&] { return check_conditions(facts, expected); });
-    checker.report.prove(entry("leaves"), [&] { return check_leaves(checker.program(), kernels[k], facts, expected); });
+    checker.report.prove(entry("leaves"), [&] { return check_leaves(checker.program(), checker.machine, kernels[k], facts, expected); });
     checker.report.prove(entry("storage"), [&] { return check_buffers(kernels[k], facts); });
     check_layouts(checker, k);
   }
