@@ -1,8 +1,83 @@
 #include "backends/openmp/leaf_access.h"
 
+#include <map>
+#include <unordered_map>
+
 #include "support/error.h"
 
 namespace tileopt {
+
+namespace {
+/// Reads whose every use is a widening to the type in which their array keeps them: they are read as kept, and nothing is converted.
+class KeptReads {
+ public:
+  explicit KeptReads(const LeafView& view) {
+    for (std::size_t r = 0; r < view.reads.size(); ++r) {
+      const ElementType kept = view.reads[r].storage->element, type = view.reads[r].type;
+      if (kept != type && widens_exactly(type, kept)) kept_.emplace(r, kept);
+    }
+    if (kept_.empty()) return;
+    leave_out_bare(view.body);
+    for (const LeafView::Guarded& guard : view.guards) leave_out_read(guard.value);
+    if (view.predicate != nullptr) leave_out_read(view.predicate);
+  }
+
+  void apply(LeafView& view) {
+    if (kept_.empty()) return;
+    view.body = rebuild(view.body);
+    for (const auto& [access, type] : kept_) view.reads[access].type = type;
+  }
+
+ private:
+  void leave_out_read(const ExprPtr& expr) {
+    walk_expr(expr, [&](const Expr& e) {
+      if (const auto* read = std::get_if<Read>(&e.node)) kept_.erase(read->access);
+    });
+  }
+  /// The access of `expr` where it is a widening that goes, or nothing.
+  const Read* widened(const Expr& expr) const {
+    const auto* cast = std::get_if<Cast>(&expr.node);
+    const auto* read = cast == nullptr ? nullptr : std::get_if<Read>(&cast->operand->node);
+    const auto found = read == nullptr ? kept_.end() : kept_.find(read->access);
+    return found != kept_.end() && found->second == expr.type ? read : nullptr;
+  }
+  /// Drops accesses that are read otherwise. Shared subexpressions are visited once.
+  void leave_out_bare(const ExprPtr& expr) {
+    if (!seen_.emplace(expr.get(), nullptr).second || widened(*expr) != nullptr) return;
+    if (const auto* read = std::get_if<Read>(&expr->node)) kept_.erase(read->access);
+    for (const ExprPtr& operand : operands(*expr)) leave_out_bare(operand);
+  }
+
+  ExprPtr rebuild(const ExprPtr& expr) {
+    const auto known = rebuilt_.find(expr.get());
+    if (known != rebuilt_.end()) return known->second;
+    const Read* read = widened(*expr);
+    const ExprPtr result = read != nullptr ? make_expr(expr->type, *read) : std::visit([&](const auto& node) { return rebuild(expr, node); }, expr->node);
+    rebuilt_.emplace(expr.get(), result);
+    return result;
+  }
+  ExprPtr rebuild(const ExprPtr& expr, const Literal&) { return expr; }
+  ExprPtr rebuild(const ExprPtr& expr, const Read&) { return expr; }
+  ExprPtr rebuild(const ExprPtr& expr, const IndexValue&) { return expr; }
+  ExprPtr rebuild(const ExprPtr& expr, const Unary& n) { return make_expr(expr->type, Unary{n.op, rebuild(n.operand)}); }
+  ExprPtr rebuild(const ExprPtr& expr, const Binary& n) { return make_expr(expr->type, Binary{n.op, rebuild(n.left), rebuild(n.right)}); }
+  ExprPtr rebuild(const ExprPtr& expr, const Select& n) {
+    return make_expr(expr->type, Select{rebuild(n.condition), rebuild(n.then_value), rebuild(n.else_value)});
+  }
+  ExprPtr rebuild(const ExprPtr& expr, const Cast& n) { return make_expr(expr->type, Cast{rebuild(n.operand)}); }
+  ExprPtr rebuild(const ExprPtr& expr, const Call& n) { return make_expr(expr->type, Call{n.function, rebuild(n.arguments)}); }
+  ExprPtr rebuild(const ExprPtr& expr, const MakeTuple& n) { return make_expr(expr->type, MakeTuple{rebuild(n.components)}); }
+  ExprPtr rebuild(const ExprPtr& expr, const Component& n) { return make_expr(expr->type, Component{rebuild(n.operand), n.index}); }
+  std::vector<ExprPtr> rebuild(const std::vector<ExprPtr>& list) {
+    std::vector<ExprPtr> result;
+    for (const ExprPtr& expr : list) result.push_back(rebuild(expr));
+    return result;
+  }
+
+  std::map<std::size_t, ElementType> kept_;  ///< by access
+  std::unordered_map<const Expr*, ExprPtr> seen_, rebuilt_;
+};
+}  // namespace
 
 bool is_atomic_update(const AstStatement& statement) { return statement.kind == "compute" && !statement.atom.empty() && statement.box.empty(); }
 
@@ -109,6 +184,7 @@ LeafView make_leaf_view(const AstLeaf& leaf, const Ast& ast, const Program& prog
     if (iterator->kind != AstExpr::Kind::name || settled.count(iterator->name) == 0) view.guards.push_back({g, guard.value, iterator});
   }
   view.predicate = source.predicate;
+  KeptReads(view).apply(view);
   return view;
 }
 
