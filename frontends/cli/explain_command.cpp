@@ -69,6 +69,7 @@ ItemResult explain_one(const Item& item, bool json) {
   if (json) return result;
   std::cout << item.program->name() << " on " << item.request.machine.name << "\n";
   for (const std::string& reason : compiled.reasons) std::cout << "  " << reason << "\n";
+  for (const Rewriting& rewriting : module.plan.rewrites) std::cout << "  rewritten by " << to_string(rewriting) << "\n";
   for (const KernelPlan& kernel : module.plan.kernels) std::cout << kernel_text(kernel);
   std::cout << certificate_text(module.certificate);
   return result;

@@ -78,8 +78,7 @@ void check_outputs(const Options& options, const std::vector<std::string>& progr
     }
     if (!outputs.certificate.empty()) check_not_read(outputs.certificate, read);
     // A resumed dump may be written anew; a tile file is its writer's.
-    if (!outputs.dump_dir.empty())
-      for (const char* file : {"00-program.tile", "05-rewritten.tile"}) check_not_read((fs::path(outputs.dump_dir) / file).string(), inputs);
+    if (!outputs.dump_dir.empty()) check_not_read((fs::path(outputs.dump_dir) / "00-program.tile").string(), inputs);
   }
 }
 

@@ -21,6 +21,12 @@ struct WholeReduction {
 WholeReduction as_reduction(const Scope& scope, const ExpressionPtr& expression, ElementType type) {
   const auto* call = syntax::as<syntax::Call>(expression);
   if (call == nullptr || call->arguments.size() != 1 || !call->keywords.empty()) return {};
+  if (callee_name(*call) == "scan") {
+    WholeReduction inner = as_reduction(scope, call->arguments.front(), type);
+    if (inner.reduction.scan) return {};  // a scan of a scan is refused where values are lowered
+    inner.reduction.scan = expression->where;
+    return inner;
+  }
   const std::optional<Combine> combine = find_reduction(callee_name(*call));
   const auto* generator = syntax::as<syntax::Generator>(call->arguments.front());
   if (generator == nullptr) return {};
@@ -214,6 +220,7 @@ class BlockLowering {
     for (const ExpressionPtr& argument : syntax::as<syntax::Call>(assign.value)->arguments)
       if (syntax::mentions(argument, symbol.source_name)) return false;
     if (!assign.op) return true;
+    if (reduction.reduction.scan) return false;  // a scan starts from its identity
     const bool same = (*assign.op == BinaryOp::add && reduction.reduction.combine == Combine::sum) ||
                       (*assign.op == BinaryOp::mul && reduction.reduction.combine == Combine::prod);
     return same && (lowering_.numerics.reassociate || !is_float(symbol.tensor.type));
@@ -310,7 +317,7 @@ class BlockLowering {
     if (is_planned(name))
       return report(ErrorCode::unsupported, where, "`" + name + "` is not supported yet", "remove the line");
     static const std::vector<std::string> primitives = {"tile",      "order",  "promote", "pipeline", "parallel",
-                                                        "vectorize", "unroll", "atom",    "schedule", "fuse"};
+                                                        "vectorize", "unroll", "atom",    "schedule", "fuse", "rewrite"};
     for (const std::string& primitive : primitives)
       if (primitive == name)
         return report(ErrorCode::syntax, where, "`" + name + "` belongs in a schedule",

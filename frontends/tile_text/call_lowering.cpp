@@ -22,7 +22,7 @@ std::string reduction_word(const Reduction& reduction) {
 }
 
 std::vector<std::string> callable_names() {
-  std::vector<std::string> names = {"sum",  "prod", "min",  "max",   "any",  "all", "argmax", "argmin", "exp",
+  std::vector<std::string> names = {"sum",  "prod", "min",  "max",   "any",  "all", "argmax", "argmin", "scan", "exp",
                                     "exp2", "log",  "sqrt", "rsqrt", "tanh", "erf", "abs",    "floor",  "ceil", "round"};
   for (const ElementType type : scalar_types())
     if (type != ElementType::boolean) names.push_back(type_name(type));
@@ -39,6 +39,7 @@ ExprPtr ValueLowering::lower_call(const ExpressionPtr& expression, const syntax:
   if (generator && lowering_.scope.is_pure())
     return reject(ErrorCode::unsupported, expression->where, "a reduction inside a function with a return type",
                   "compute it in the program and pass it as an argument");
+  if (name == "scan") return lower_scan(expression, call, type);
   if (is_extreme_search(name)) return lower_extreme_search(expression, call, type);
   if (pure != nullptr) return lower_pure_call(expression, call, *pure);
   const bool cast = parse_type(name).has_value();
@@ -161,8 +162,22 @@ ExprPtr ValueLowering::lower_reduction(const ExpressionPtr& expression, const sy
   const TensorSymbol& accumulator = scope.add_unnamed(std::move(symbol));
   const Subscripts subscripts = leading_subscripts(nest_, accumulator);
   const ReductionTarget target{accumulator, subscripts, expression->where, true};
-  if (!emit_reduction(lowering_, nest_, target, generator, reduction, before_)) return nullptr;
+  Reduction promised = reduction;
+  promised.scan = std::exchange(scan_, std::nullopt);
+  if (!emit_reduction(lowering_, nest_, target, generator, promised, before_)) return nullptr;
   return read(accumulator, subscripts, expression->where);
+}
+
+ExprPtr ValueLowering::lower_scan(const ExpressionPtr& expression, const syntax::Call& call, ElementType type) {
+  const auto* reduction = call.arguments.size() == 1 && call.keywords.empty() ? syntax::as<syntax::Call>(call.arguments.front()) : nullptr;
+  const bool reduces = reduction != nullptr && reduction->arguments.size() == 1 && syntax::as<syntax::Generator>(reduction->arguments.front()) != nullptr;
+  if (!reduces || callee_name(*reduction) == "scan")
+    return reject(ErrorCode::type_mismatch, expression->where, "`scan` takes one reduction",
+                  "write `scan(sum(x[j] for j in range(i + 1)))`, in a loop over i");
+  scan_ = expression->where;
+  const ExprPtr value = lower(call.arguments.front(), type);
+  scan_.reset();
+  return value;
 }
 
 ExprPtr ValueLowering::lower_extreme_search(const ExpressionPtr& expression, const syntax::Call& call, ElementType type) {

@@ -7,6 +7,7 @@
 #include "frontends/tile_text/printer.h"
 #include "frontends/tile_text/signature.h"
 #include "frontends/tile_text/symbols.h"
+#include "rewrites/rewrite.h"
 
 namespace tileopt::tile_text {
 
@@ -47,6 +48,30 @@ Program build_program(isl::ctx ctx, const syntax::Function& function, const Scop
   return builder.build();
 }
 
+/// Keeps the promises of `scan`; nothing where one cannot be kept, which is reported.
+std::optional<Program> take_scans(Program program, const std::vector<ScanPromise>& scans, Diagnostics& diagnostics) {
+  const std::string what = "`scan` cannot run in linear work here: ";
+  bool kept = true;
+  for (const ScanPromise& scan : scans) {
+    const Rewriting rewriting{"scan", {scan.statement}, {}};
+    const std::size_t loops = program.statement(scan.statement).iterators.size();
+    const Candidate<Rewritten> candidate = scan_prefix(program, rewriting);
+    if (const auto* refused = std::get_if<Infeasible>(&candidate)) {
+      diagnostics.add(ErrorCode::unsupported, scan.where, what + refused->reason.substr(to_string(rewriting).size() + 2), refused->hint);
+      kept = false;
+      continue;
+    }
+    const Program& linear = std::get<Rewritten>(candidate).program;
+    if (linear.has_statement(scan.statement) && linear.statement(scan.statement).iterators.size() == loops) {
+      diagnostics.add(ErrorCode::unsupported, scan.where, what + "a step may add several terms", "let the range grow by one: range(i + 1), or write the reduction without `scan`");
+      kept = false;
+      continue;
+    }
+    program = linear;
+  }
+  return kept ? std::optional(std::move(program)) : std::nullopt;
+}
+
 std::optional<Program> check_within_quota(isl::ctx ctx, const syntax::Function& function, PureFunctions& functions,
                                           Diagnostics& diagnostics) {
   const std::size_t errors = diagnostics.count();
@@ -71,7 +96,7 @@ std::optional<Program> check_within_quota(isl::ctx ctx, const syntax::Function& 
                     "assign to an `out` or `inout` parameter");
     return std::nullopt;
   }
-  return build_program(ctx, function, scope, lowering, whole.tree, diagnostics.file());
+  return take_scans(build_program(ctx, function, scope, lowering, whole.tree, diagnostics.file()), lowering.scans, diagnostics);
 }
 
 }  // namespace

@@ -29,7 +29,7 @@ std::optional<Combine> find_reduction(const std::string& name) {
 bool is_extreme_search(const std::string& name) { return name == "argmax" || name == "argmin"; }
 
 bool is_planned(const std::string& name) {
-  static const std::vector<std::string> planned = {"topk", "scan"};
+  static const std::vector<std::string> planned = {"topk"};
   return contains(planned, name);
 }
 
@@ -99,6 +99,7 @@ Kind Kinds::of_call(const syntax::Call& call, const std::vector<std::string>& it
   if (scope_.functions() != nullptr)
     if (const auto type = scope_.functions()->result_type(name)) return typed(*type);
   if (call.arguments.empty()) return {};
+  if (name == "scan") return of(call.arguments.front(), iterators);
   if (const auto* generator = syntax::as<syntax::Generator>(call.arguments.front())) {
     if (is_extreme_search(name)) return {KindTag::position};
     if (!find_reduction(name)) return {};

@@ -90,7 +90,10 @@ bool emit_reduction(Lowering& lowering, const Nest& nest, const ReductionTarget&
   statement.ir.body = body;
   statement.own_read_initialised = target.init;
   std::vector<Tree::Branch> pieces = std::move(value.before());
-  if (lowering.statements.add(scope, std::move(statement))) pieces.push_back({{name}, Tree::leaf()});
+  if (lowering.statements.add(scope, std::move(statement))) {
+    pieces.push_back({{name}, Tree::leaf()});
+    if (reduction.scan) lowering.scans.push_back({name, *reduction.scan});
+  }
   if (!pieces.empty()) out.push_back(in_bands(inner, nest.iterators.size(), in_sequence(std::move(pieces))));
   return body != nullptr;
 }

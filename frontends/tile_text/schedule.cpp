@@ -22,7 +22,7 @@ struct Primitive {
   std::string_view example;
 };
 constexpr std::size_t any_number = 64;
-constexpr std::array<Primitive, 10> primitives = {{
+constexpr std::array<Primitive, 11> primitives = {{
     {"tile", 1, any_number, 0, true, "tile(\"thread\", i=64, j=128)"},
     {"order", 2, any_number, 0, false, "order(\"i\", \"j\", \"k\")"},
     {"promote", 2, 2, 1, false, "promote(A, \"stack\")"},
@@ -33,6 +33,7 @@ constexpr std::array<Primitive, 10> primitives = {{
     {"atom", 2, 2, 1, false, "atom(C, \"scalar\")"},
     {"schedule", 1, 1, 0, false, "schedule(\"original\")"},
     {"fuse", 2, any_number, any_number, false, "fuse(m, l, Y)"},
+    {"rewrite", 1, any_number, 0, false, "rewrite(\"split\", C, \"k\", chunk=256)"},
 }};
 
 const Primitive* find_primitive(const std::string& name) {
@@ -75,7 +76,7 @@ class PrimitiveReader {
     if (primitive == nullptr) {
       const std::string nearest = nearest_name(name, primitive_names());
       return report(ErrorCode::unknown_name, statement.where, "there is no schedule primitive `" + name + "`",
-                    nearest.empty() ? "use tile, order, promote, pipeline, parallel, vectorize, unroll, atom, schedule or fuse"
+                    nearest.empty() ? "use tile, order, promote, pipeline, parallel, vectorize, unroll, atom, schedule, fuse or rewrite"
                                     : "did you mean `" + nearest + "`?");
     }
     read_call(*primitive, *call, statement.where);

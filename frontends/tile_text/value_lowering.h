@@ -10,6 +10,12 @@
 
 namespace tileopt::tile_text {
 
+/// `scan(...)` around a reduction: the statement is to run in linear work.
+struct ScanPromise {
+  std::string statement;
+  syntax::Position where;
+};
+
 /// What lowering one function shares.
 struct Lowering {
   Scope& scope;
@@ -18,12 +24,14 @@ struct Lowering {
   Numerics numerics;
   std::set<std::string> assigned;  ///< names that some assignment (not a declaration) writes
   std::map<std::string, Monoid> monoids = {};  ///< that statements combine with, by name
+  std::vector<ScanPromise> scans = {};         ///< in source order
 };
 
 /// How a reduction combines: `monoid` where `combine` is one.
 struct Reduction {
   Combine combine = Combine::sum;
   std::shared_ptr<const Monoid> monoid = nullptr;
+  std::optional<syntax::Position> scan = std::nullopt;  ///< of the `scan` around it
   std::string name() const { return monoid ? monoid->name : combine_name(combine); }
 };
 
@@ -77,6 +85,8 @@ class ValueLowering {
   ExprPtr lower_extremum(const syntax::Call& call, BinaryOp op, ElementType type);
   ExprPtr lower_reduction(const syntax::ExpressionPtr& expression, const syntax::Generator& generator, const Reduction& reduction,
                           ElementType type);
+  /// `scan(sum(...))`: the reduction, and the promise.
+  ExprPtr lower_scan(const syntax::ExpressionPtr& expression, const syntax::Call& call, ElementType type);
   /// argmax, argmin: a reduction of (value, index) pairs.
   ExprPtr lower_extreme_search(const syntax::ExpressionPtr& expression, const syntax::Call& call, ElementType type);
   /// A call of a helper function or of a monoid's operation: its body over the arguments.
@@ -100,6 +110,7 @@ class ValueLowering {
   std::vector<Access> reads_;
   std::vector<isl::pw_aff> indices_;
   std::vector<Tree::Branch> before_;
+  std::optional<syntax::Position> scan_;  ///< of the `scan` whose reduction is lowered next
 };
 
 }  // namespace tileopt::tile_text

@@ -45,7 +45,7 @@ struct StageRun {
 class StageChecker {
  public:
   StageChecker(const Program& program, const Machine& machine, const std::vector<RunnableKernel>& kernels, std::uint64_t seed)
-      : program_(program), machine_(machine), kernels_(kernels), seed_(seed) {}
+      : program_(program), staged_(kernels.front().digits.kernel().program()), machine_(machine), kernels_(kernels), seed_(seed) {}
 
   /// Nothing where stage number `stage` agrees with the reference.
   std::optional<StageDeviation> check(std::size_t stage, const Reference& reference, LoopOrder order) const {
@@ -80,7 +80,7 @@ class StageChecker {
     options.seed = seed_;
     // Whole boxes, copies and empty outer loops cost more than the instances alone; a runaway loop costs more than all of them.
     options.max_points = (std::int64_t(1) << 22) + 256 * reference.result.instances;
-    TreeInterpreter interpreter(program_, machine_, reference.sizes, reference.arguments, options);
+    TreeInterpreter interpreter(staged_, machine_, reference.sizes, reference.arguments, options);
     if (watched != nullptr) interpreter.watch(watched->tensor, offset_of(reference, *watched));
     StageRun run;
     for (std::size_t k = 0; k < kernels_.size() && !run.fault; ++k) {
@@ -138,7 +138,7 @@ class StageChecker {
   /// The tile of a program instance.
   void place_instance(StageDeviation& found, const RunnableKernel& kernel, const TreePoint& instance) const {
     const StatementSpace& space = kernel.digits.statement(instance.statement);
-    isl_set* here = isl_set_universe(isl_set_get_space(program_.statement(instance.statement).domain.get()));
+    isl_set* here = isl_set_universe(isl_set_get_space(staged_.statement(instance.statement).domain.get()));
     for (std::size_t i = 0; i < instance.digits.size(); ++i)
       here = isl_set_fix_val(here, isl_dim_set, static_cast<unsigned>(i), isl_val_int_from_si(isl_set_get_ctx(here), instance.digits[i].second));
     const isl::set point = fix_parameters(space.to_program.intersect_range(isl::manage(here)).domain(), found.sizes);
@@ -198,7 +198,8 @@ class StageChecker {
     found.tile = interior ? StageDeviation::Tile::interior : StageDeviation::Tile::edge;
   }
 
-  const Program& program_;
+  const Program& program_;  ///< the source: what every stage must compute
+  const Program& staged_;   ///< after the rewrites: what the stages run
   const Machine& machine_;
   const std::vector<RunnableKernel>& kernels_;
   std::uint64_t seed_;

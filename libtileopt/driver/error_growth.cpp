@@ -85,9 +85,9 @@ ErrorGrowth::Row measure(const InterpreterResult& reference, const HostArray& go
   return row;
 }
 
-Arrays run_last_stage(const Program& program, const Machine& machine, const std::vector<RunnableKernel>& kernels, const Sizes& sizes,
+Arrays run_last_stage(const Machine& machine, const std::vector<RunnableKernel>& kernels, const Sizes& sizes,
                       const Arrays& arguments) {
-  TreeInterpreter interpreter(program, machine, sizes, arguments);
+  TreeInterpreter interpreter(kernels.front().digits.kernel().program(), machine, sizes, arguments);
   for (const RunnableKernel& kernel : kernels)
     if (kernel.stages.back().run(interpreter)) break;
   return interpreter.results();
@@ -119,7 +119,7 @@ std::vector<ErrorGrowth> measure_growth(const Program& program, const Machine& m
       if (!sizes) continue;
       const Arrays arguments = make_arguments(program, *sizes, seed, Fill::uniform);
       const InterpreterResult reference = interpret(program, *sizes, arguments);
-      const Arrays got = run_last_stage(program, machine, kernels, *sizes, arguments);
+      const Arrays got = run_last_stage(machine, kernels, *sizes, arguments);
       for (const auto& [tensor, values] : got) {
         if (!is_float(values.type)) continue;
         ErrorGrowth::Row row = measure(reference, values, tensor);

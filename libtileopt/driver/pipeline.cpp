@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "driver/check_rewrites.h"
 #include "passes/passes.h"
 #include "rewrites/apply_rewrites.h"
 #include "verify/verify.h"
@@ -79,11 +80,11 @@ Candidate<std::vector<KernelStages>> compile_stages(std::shared_ptr<const Progra
                                                     Trace& trace, const EditedAsts& edited, std::shared_ptr<const Dependences> known) {
   check_plan(*source, plan, machine);
   trace.begin(source, plan, machine);
-  TILEOPT_TRY(program,     trace("05-rewritten",   [&] { return apply_rewrites(source, plan); }));
+  TILEOPT_TRY(rewritten,   trace("05-rewritten",   [&] { return apply_rewrites(source, plan.rewrites); }));
   TILEOPT_TRY(dependences, trace("10-dependences", [&] {
-    return known != nullptr && program == source ? known : std::make_shared<const Dependences>(analyze_dependences(*program));
+    return known != nullptr && rewritten.rewrites.empty() ? known : std::make_shared<const Dependences>(analyze_dependences(*rewritten.program));
   }));
-  TILEOPT_TRY(kernels,     trace("15-kernels",     [&] { return group_kernels(program, dependences, plan); }));
+  TILEOPT_TRY(kernels,     trace("15-kernels",     [&] { return group_kernels(rewritten.program, dependences, plan); }));
   return compile_kernels(kernels, machine, trace, edited);
 }
 
@@ -91,13 +92,18 @@ Candidate<Module> compile(std::shared_ptr<const Program> source, const Plan& pla
                           const Backend& backend, Trace& trace, const EditedAsts& edited) {
   check_plan(*source, plan, machine);
   trace.begin(source, plan, machine);
-  TILEOPT_TRY(program,     trace("05-rewritten",   [&] { return apply_rewrites(source, plan); }));
-  TILEOPT_TRY(dependences, trace("10-dependences", [&] { return std::make_shared<const Dependences>(analyze_dependences(*program)); }));
-  TILEOPT_TRY(kernels,     trace("15-kernels",     [&] { return group_kernels(program, dependences, plan); }));
+  TILEOPT_TRY(rewritten,   trace("05-rewritten",   [&] { return apply_rewrites(source, plan.rewrites); }));
+  const Program& program = *rewritten.program;
+  TILEOPT_TRY(dependences, trace("10-dependences", [&] { return std::make_shared<const Dependences>(analyze_dependences(program)); }));
+  TILEOPT_TRY(kernels,     trace("15-kernels",     [&] { return group_kernels(rewritten.program, dependences, plan); }));
   TILEOPT_TRY(stages,      compile_kernels(kernels, machine, trace, edited));
   std::vector<Ast> asts = asts_of(stages);
-  TILEOPT_TRY(text,        trace("70-source",      [&] { return backend.print(*program, asts, machine, version); }));
-  TILEOPT_TRY(certificate, trace("80-certificate", [&] { return verify(*program, asts, text.facts, machine, version); }));
+  TILEOPT_TRY(text,        trace("70-source",      [&] { return backend.print(program, asts, machine, version); }));
+  TILEOPT_TRY(certificate, trace("80-certificate", [&] {
+    Certificate proved = verify(program, asts, text.facts, machine, version);
+    attest_rewrites(*source, rewritten, proved);
+    return proved;
+  }));
   return Module{source->name(), plan, std::move(text), std::move(certificate), std::move(asts)};
 }
 

@@ -36,14 +36,14 @@ Document* find_kernel(Document& plan, const std::string& name) {
 }
 
 /// Only the entries that the stage owns may be edited: a promotion in the digits' dump would be silently lost.
-void merge_decisions(Document& kernel, const Document& decisions, const std::string& stage, const std::string& path) {
+void merge_decisions(Document& owner, const Document& decisions, const std::string& stage, const std::string& path) {
   if (!decisions.is_object()) reject(path, "`decisions` is not a mapping", "restore it from a fresh dump");
   const std::vector<std::string> owned = owned_decisions(stage);
   for (const auto& [key, value] : decisions.items()) {
     if (!contains(owned, key))
       reject(path, "stage " + stage + " does not decide `" + key + "`",
              owned.empty() ? "this stage decides nothing" : "it decides: " + join(owned, ", "));
-    kernel[key] = value;
+    owner[key] = value;
   }
 }
 
@@ -84,7 +84,9 @@ Resumed resume_from(isl::ctx ctx, const std::string& path) {
   Resumed resumed;
   resumed.program = find_program(ctx, dump.text, dump.file, dump.program, path);
   resumed.machine = read_machine(dump.machine, path);
-  if (dump.stage == "15-kernels") {
+  if (dump.stage == "05-rewritten") {
+    merge_decisions(plan, dump.decisions, dump.stage, path);
+  } else if (dump.stage == "15-kernels") {
     merge_groups(plan, dump.decisions, path);
   } else if (!dump.kernel.empty()) {
     Document* kernel = find_kernel(plan, dump.kernel);

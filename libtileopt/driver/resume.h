@@ -23,7 +23,7 @@ struct Resumed {
   EditedAsts asts;     ///< from a 60-ast dump
 };
 
-/// Reads a stage's YAML dump, or 00-program.tile / 05-rewritten.tile beside their plan.json.
+/// Reads a stage's YAML dump, or 00-program.tile beside its plan.json.
 /// @throws Errors: file_access, invalid_dump, invalid_plan, unknown_machine, or what the program's text is guilty of.
 Resumed resume_from(isl::ctx ctx, const std::string& path);
 

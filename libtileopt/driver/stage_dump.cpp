@@ -79,6 +79,7 @@ std::vector<StageFile> kernel_stage_file(const std::string& stage, const std::st
 }  // namespace
 
 std::vector<std::string> owned_decisions(const std::string& stage) {
+  if (stage == "05-rewritten") return {"rewrites"};
   if (stage == "15-kernels") return {"name", "statements"};
   if (stage == "20-schedule") return {"schedule", "members"};
   if (stage == "30-digits") return {"digits", "tree"};
@@ -125,9 +126,30 @@ StageDump StageDump::read(const std::string& text, const std::string& path) {
   return dump;
 }
 
-std::vector<StageFile> stage_files(const std::string& stage, const std::string&, const std::shared_ptr<const Program>& rewritten,
-                                   const DumpContext&) {
-  return {{stage + ".tile", rewritten->text()}};
+namespace {
+Document statement_document(const Statement& s) {
+  Document reads = Document::array(), indices = Document::array(), guards = Document::array();
+  for (const Access& read : s.reads) reads.push_back(poly::to_text(read.index));
+  for (const isl::pw_aff& index : s.indices) indices.push_back(poly::to_text(index));
+  for (const Guard& guard : s.guards) guards.push_back(s.iterators[guard.iterator] + " == " + expr_text(guard.value));
+  Document d = {{"name", s.name},           {"source", std::to_string(s.where.line) + ":" + std::to_string(s.where.column)},
+                {"domain", poly::to_text(s.domain)}, {"write", poly::to_text(s.write.index)},
+                {"combine", s.updates() ? update_class(s) : combine_name(s.combine)}, {"body", expr_text(s.body)}};
+  if (!s.reads.empty()) d["reads"] = std::move(reads);
+  if (!s.indices.empty()) d["indices"] = std::move(indices);
+  if (!s.guards.empty()) d["guards"] = std::move(guards);
+  if (s.predicate) d["predicate"] = expr_text(s.predicate);
+  return d;
+}
+}  // namespace
+
+std::vector<StageFile> stage_files(const std::string& stage, const std::string& kernel, const RewrittenProgram& rewritten,
+                                   const DumpContext& context) {
+  Document facts = Document::object();
+  facts["order"] = rewritten.program->order().write();
+  facts["statements"] = Document::array();
+  for (const Statement& statement : rewritten.program->statements()) facts["statements"].push_back(statement_document(statement));
+  return yaml_file(stage, kernel, Document{{"rewrites", write_rewrites(context.plan.rewrites)}}, std::move(facts), context);
 }
 
 std::vector<StageFile> stage_files(const std::string& stage, const std::string& kernel,

@@ -14,6 +14,7 @@
 #include "ir/plan.h"
 #include "ir/program.h"
 #include "ir/stages.h"
+#include "rewrites/apply_rewrites.h"
 #include "support/document.h"
 
 namespace tileopt {
@@ -34,7 +35,7 @@ struct StageDump {
   std::string file;          ///< the user's file, for positions in messages
   std::string text;          ///< canonical tile text
   Document machine;          ///< a built-in machine's name, or the whole machine
-  Document plan;             ///< tileopt-plan/1
+  Document plan;             ///< tileopt-plan/2
   Document decisions;        ///< the part of the Plan that this stage owns; 60-ast: the Ast
   Document facts;            ///< derived, for the reader's eyes
 
@@ -52,7 +53,7 @@ struct StageFile {
 
 /// The files that a stage's value is dumped as.
 std::vector<StageFile> stage_files(const std::string& stage, const std::string& kernel,
-                                   const std::shared_ptr<const Program>& rewritten, const DumpContext& context);
+                                   const RewrittenProgram& rewritten, const DumpContext& context);
 std::vector<StageFile> stage_files(const std::string& stage, const std::string& kernel,
                                    const std::shared_ptr<const Dependences>& dependences, const DumpContext& context);
 std::vector<StageFile> stage_files(const std::string& stage, const std::string& kernel, const std::vector<Kernel>& kernels,
@@ -76,7 +77,8 @@ std::vector<StageFile> stage_files(const std::string& stage, const std::string& 
 std::vector<StageFile> stage_files(const std::string& stage, const std::string& kernel, const Certificate& certificate,
                                    const DumpContext& context);
 
-/// The keys of a kernel's Plan document that a stage owns ("30-digits": "digits", "tree"); empty for stages that own none.
+/// The keys of a kernel's Plan document that a stage owns ("30-digits": "digits", "tree"), of the Plan itself for 05-rewritten;
+/// empty for stages that own none.
 std::vector<std::string> owned_decisions(const std::string& stage);
 
 }  // namespace tileopt

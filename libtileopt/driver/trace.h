@@ -1,7 +1,7 @@
 /// Times the stages of one compile, dumps them, and stops where asked. Returns what it is given.
 ///
 /// Dump folder (docs/dumps.md):
-///   00-program.tile  05-rewritten.tile  10-dependences.yaml  15-kernels.yaml
+///   00-program.tile  05-rewritten.yaml  10-dependences.yaml  15-kernels.yaml
 ///   <kernel>/20-schedule.yaml … <kernel>/60-ast.yaml
 ///   70-source.c  70-source.h  80-certificate.json  plan.json  timing.tsv
 #pragma once

@@ -179,6 +179,18 @@ KernelPlan read_kernel(const DocumentReader& entry, const std::string& file) {
   return kernel;
 }
 
+std::vector<Rewriting> read_rewrites(const DocumentReader& list) {
+  std::vector<Rewriting> rewrites;
+  for (const DocumentReader& entry : list.items()) {
+    entry.expect_object({"name", "arguments", "sizes"});
+    Rewriting rewriting{identifier(entry.at("name")), {}, {}};
+    for (const DocumentReader& argument : entry.at("arguments").items()) rewriting.arguments.push_back(identifier(argument));
+    for (const auto& [name, size] : entry.at("sizes").entries()) rewriting.sizes[name] = size.integer(1, kMaxRadix);
+    rewrites.push_back(std::move(rewriting));
+  }
+  return rewrites;
+}
+
 void check_format(const DocumentReader& top) {
   const std::string format = top.text("format");
   if (format == Plan::format) return;
@@ -229,16 +241,33 @@ KernelPlan read_kernel_plan(const Document& document, const std::string& file, c
   return read_kernel(DocumentReader(document, file, ErrorCode::invalid_plan, path), file);
 }
 
+std::string to_string(const Rewriting& rewriting) {
+  std::vector<std::string> arguments;
+  for (const std::string& argument : rewriting.arguments) arguments.push_back("\"" + argument + "\"");
+  for (const auto& [name, size] : rewriting.sizes) arguments.push_back(name + "=" + std::to_string(size));
+  return rewriting.name + "(" + join(arguments, ", ") + ")";
+}
+
+Document write_rewrites(const std::vector<Rewriting>& rewrites) {
+  Document list = Document::array();
+  for (const Rewriting& rewriting : rewrites) {
+    Document sizes = Document::object();
+    for (const auto& [name, size] : rewriting.sizes) sizes[name] = size;
+    list.push_back({{"name", rewriting.name}, {"arguments", rewriting.arguments}, {"sizes", sizes}});
+  }
+  return list;
+}
+
 Document Plan::write() const {
-  Document document = {{"format", format},   {"program", program}, {"program_hash", program_hash},
-                       {"machine", machine}, {"version", version}, {"kernels", Document::array()}};
+  Document document = {{"format", format},   {"program", program},        {"program_hash", program_hash}, {"machine", machine},
+                       {"version", version}, {"rewrites", write_rewrites(rewrites)}, {"kernels", Document::array()}};
   for (const KernelPlan& kernel : kernels) document["kernels"].push_back(write_kernel_plan(kernel));
   return document;
 }
 
 Plan Plan::read(const Document& document, const std::string& file) {
   const DocumentReader top(document, file, ErrorCode::invalid_plan);
-  top.expect_object({"format", "program", "program_hash", "machine", "version", "kernels"});
+  top.expect_object({"format", "program", "program_hash", "machine", "version", "rewrites", "kernels"});
   check_format(top);
   Plan plan;
   plan.program = top.text("program");
@@ -249,6 +278,7 @@ Plan Plan::read(const Document& document, const std::string& file) {
     top.at("version").fail("the Plan is of tileopt " + plan.version + ", this is " TILEOPT_VERSION,
                            "resolve the plan again with this version: the same Plan may give other code");
   }
+  plan.rewrites = read_rewrites(top.at("rewrites"));
   std::set<std::string> names;
   for (const DocumentReader& entry : top.at("kernels").items()) {
     plan.kernels.push_back(read_kernel(entry, file));

@@ -54,6 +54,16 @@ struct AtomChoice {
   std::string edge = "extents";  ///< "padded": runs its whole box; "extents": runs what remains of it
 };
 
+/// One rewrite of the program (docs/rewrites.md), taken before everything else.
+struct Rewriting {
+  std::string name;                          ///< "inline", "split", ...
+  std::vector<std::string> arguments = {};   ///< what it is done to: statements, tensors, iterators
+  std::map<std::string, long> sizes = {};    ///< e.g. {"chunk", 64}
+  friend bool operator==(const Rewriting&, const Rewriting&) = default;
+};
+/// `split("C", "k", chunk=64)`
+std::string to_string(const Rewriting& rewriting);
+
 struct KernelPlan {
   std::string name;
   std::vector<std::string> statements;
@@ -71,23 +81,26 @@ struct KernelPlan {
 
 class Plan {
  public:
-  static constexpr const char* format = "tileopt-plan/1";
+  static constexpr const char* format = "tileopt-plan/2";
   std::string program;       ///< program name
   std::string program_hash;
   std::string machine;
   std::string version;       ///< of tileopt
-  std::vector<KernelPlan> kernels;  ///< in launch order
+  std::vector<Rewriting> rewrites;  ///< in the order in which they are taken
+  std::vector<KernelPlan> kernels;  ///< in launch order; they name the statements of the rewritten program
 
   Document write() const;
   /// @throws Errors(invalid_plan): wrong format, missing or mistyped entries, with the path of the entry.
   static Plan read(const Document& document, const std::string& file);
 };
 Document write_kernel_plan(const KernelPlan& kernel);
+Document write_rewrites(const std::vector<Rewriting>& rewrites);
 KernelPlan read_kernel_plan(const Document& document, const std::string& file, const std::string& path);
 
 /// One pinned decision, from a line of a @schedule function or the command line.
 struct Pin {
-  std::string primitive;  ///< "tile", "order", "promote", "parallel", "vectorize", "unroll", "atom", "schedule", "fuse", "pipeline"
+  std::string primitive;  ///< "tile", "order", "promote", "parallel", "vectorize", "unroll", "atom", "schedule", "fuse", "pipeline",
+                          ///< "rewrite"
   std::vector<std::string> arguments;                          ///< positional, as written
   std::vector<std::pair<std::string, std::string>> keywords;   ///< e.g. {"i", "128"}
   SourceLocation where;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "rewrites/apply_rewrites.h"
 #include "search/pin_binding.h"
 #include "support/text.h"
 
@@ -97,7 +98,10 @@ Infeasible blame_pin(const Program& program, const PinTable& pins, const KernelP
   return refused;
 }
 
-Infeasible blame_pin(const Program& program, const Pins& pins, const Machine& machine, const Plan& plan, Infeasible refused) {
+Infeasible blame_pin(const Program& source, const Pins& pins, const Machine& machine, const Plan& plan, Infeasible refused) {
+  const auto rewritten = apply_rewrites(std::shared_ptr<const Program>(std::shared_ptr<void>(), &source), plan.rewrites);
+  if (!feasible(rewritten)) return refused;
+  const Program& program = *std::get<RewrittenProgram>(rewritten).program;
   const PinTable table = read_pins(program, pins, machine);
   for (const KernelPlan& kernel : plan.kernels)
     if (refused.kernel.empty() || kernel.name == refused.kernel) return blame_pin(program, table, kernel, std::move(refused));

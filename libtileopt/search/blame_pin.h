@@ -9,6 +9,6 @@ namespace tileopt {
 Infeasible blame_pin(const Program& program, const PinTable& pins, const KernelPlan& plan, Infeasible refused);
 
 /// The same for a refusal that comes after planning, from the passes or the printer.
-Infeasible blame_pin(const Program& program, const Pins& pins, const Machine& machine, const Plan& plan, Infeasible refused);
+Infeasible blame_pin(const Program& source, const Pins& pins, const Machine& machine, const Plan& plan, Infeasible refused);
 
 }  // namespace tileopt

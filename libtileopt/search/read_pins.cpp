@@ -47,12 +47,13 @@ class PinReader {
     if (pin.primitive == "atom") return read_atom(pin);
     if (pin.primitive == "schedule") return read_schedule(pin);
     if (pin.primitive == "fuse") return read_fuse(pin);
+    if (pin.primitive == "rewrite") return;  // taken before the loops that other pins name exist: choose_rewrites
     if (pin.primitive == "pipeline") {
       table_.pipeline = &pin;
       return;
     }
     fail(pin, "unknown primitive `" + pin.primitive + "`",
-         "the primitives are tile, order, promote, parallel, vectorize, unroll, atom, schedule, fuse, pipeline");
+         "the primitives are tile, order, promote, parallel, vectorize, unroll, atom, schedule, fuse, pipeline, rewrite");
   }
 
   void read_tile(const Pin& pin) {

@@ -5,6 +5,7 @@
 #include "passes/passes.h"
 #include "search/blame_pin.h"
 #include "search/check_pins.h"
+#include "search/choose_rewrites.h"
 #include "search/contraction.h"
 #include "search/group_pins.h"
 #include "search/pins.h"
@@ -181,7 +182,10 @@ std::optional<KernelPlan> KernelPlanner::attempt(const Strategy& strategy) {
 
 }  // namespace
 
-Candidate<ResolvedPlan> resolve_plan(const Program& program, const Pins& pins, const Machine& machine, const ResolveOptions& options) {
+Candidate<ResolvedPlan> resolve_plan(const Program& source, const Pins& pins, const Machine& machine, const ResolveOptions& options) {
+  ResolvedPlan resolved;
+  TILEOPT_TRY(rewritten, choose_rewrites(borrow(source), pins, machine, options, resolved.reasons));
+  const Program& program = *rewritten.program;
   const PinTable table = read_pins(program, pins, machine);
   if (table.pipeline) {
     return Infeasible{"pin", "resolve_plan", "", "", pin_text(*table.pipeline) + ": machine " + machine.name +
@@ -191,7 +195,7 @@ Candidate<ResolvedPlan> resolve_plan(const Program& program, const Pins& pins, c
   const Dependences dependences = analyze_dependences(program);
   const TypicalSizes sizes = complete_sizes(program, options.typical_sizes);
   TILEOPT_TRY(groups, group_statements(program, table));
-  ResolvedPlan resolved;
+  resolved.plan.rewrites = rewritten.rewrites;
   resolved.plan.program = program.name();
   resolved.plan.program_hash = program.hash();
   resolved.plan.machine = machine.name;

@@ -15,6 +15,7 @@ namespace tileopt {
 struct ResolveOptions {
   int threads = 1;                 ///< threads the kernel will run on; 1: no thread level is used
   std::map<std::string, std::int64_t> typical_sizes;  ///< sizes the model may assume; others default to 1024
+  bool rewrites = true;            ///< take rewrites that no pin asks for, where they pay
 };
 
 /// A resolved Plan with the reasons, one line a decision ("kernel gemm: 6x16 register tile: ...").

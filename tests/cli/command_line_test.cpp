@@ -179,7 +179,7 @@ TEST(CommandLine, PlansThatDoNotFitAreUserErrors) {
     return text.replace(at, from.size(), to);
   };
   const std::vector<std::string> broken = {folder.write("cut.json", plan.substr(0, plan.size() / 2)),
-                                           folder.write("format.json", swapped("tileopt-plan/1", "tileopt-plan/9")),
+                                           folder.write("format.json", swapped("tileopt-plan/2", "tileopt-plan/9")),
                                            folder.write("version.json", swapped("\"0.1.0\"", "\"9.9.9\"")),
                                            folder.write("program.json", swapped("\"transpose\"", "\"gemm\"")),
                                            folder.write("empty.json", ""), folder / "missing.json"};

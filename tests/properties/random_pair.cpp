@@ -26,6 +26,7 @@ const Plan& RandomCase::base(const std::string& pins, int threads, std::optional
   if (kept) return *kept;
   ResolveOptions options;
   options.threads = threads;
+  options.rewrites = false;  // random plans change loops; rewrites have a test of their own
   const Candidate<ResolvedPlan> resolved = resolve_plan(*program_, pins.empty() ? Pins{} : parse_pins(pins, "pins"), machine_, options);
   if (const auto* refused = std::get_if<Infeasible>(&resolved)) TILEOPT_CHECK(false, "no base plan: " + to_string(*refused) + "\n" + program_->text());
   kept = std::get<ResolvedPlan>(resolved).plan;

@@ -11,7 +11,7 @@ using DumpTest = DriverTest;
 
 TEST_F(DumpTest, EveryStageIsWrittenAndReparsesToTheSameBytes) {
   const Module module = compile_or_fail(kernel("gemm"), request(), "D");
-  for (const char* file : {"00-program.tile", "05-rewritten.tile", "70-source.c", "70-source.h", "80-certificate.json", "plan.json", "timing.tsv"})
+  for (const char* file : {"00-program.tile", "05-rewritten.yaml", "70-source.c", "70-source.h", "80-certificate.json", "plan.json", "timing.tsv"})
     EXPECT_TRUE(std::filesystem::is_regular_file(path(std::string("D/") + file))) << file;
   std::vector<std::string> dumps = {path("D/10-dependences.yaml"), path("D/15-kernels.yaml")};
   ASSERT_FALSE(module.plan.kernels.empty());

@@ -12,7 +12,7 @@ class ResumeTest : public DriverTest, public ::testing::WithParamInterface<const
 
 TEST_P(ResumeTest, EveryDumpGivesTheSameBytes) {
   const Module module = compile_or_fail(kernel(GetParam()), request(), "D");
-  std::vector<std::string> dumps = {"D/00-program.tile", "D/05-rewritten.tile", "D/10-dependences.yaml", "D/15-kernels.yaml"};
+  std::vector<std::string> dumps = {"D/00-program.tile", "D/05-rewritten.yaml", "D/10-dependences.yaml", "D/15-kernels.yaml"};
   for (const KernelPlan& kernel : module.plan.kernels)
     for (const char* stage : {"20-schedule", "30-digits", "40-fitted", "50-promoted", "55-pipelined", "58-synchronized", "60-ast"})
       dumps.push_back("D/" + kernel.name + "/" + stage + ".yaml");

@@ -45,6 +45,7 @@ Plan gemm_plan() {
   plan.program_hash = "0123456789abcdef";
   plan.machine = "x86-64-v3";
   plan.version = TILEOPT_VERSION;
+  plan.rewrites = {{"inline", {"t"}, {}}, {"split", {"C", "k"}, {{"chunk", 64}, {"parts", 4}}}};
   plan.kernels = {gemm_kernel()};
   return plan;
 }

@@ -86,7 +86,7 @@ def f(key: i32[N], h: inout[i32[B]]):
 
 TEST(DistributeLoops, RowKernelsHaveALoopForEveryPass) {
   EXPECT_EQ(PlanCase(read_file(std::string(TILEOPT_SOURCE_DIR) + "/benchmarks/kernels/layernorm.tile")).kernel().tree.write(),
-            "r > (mean_sum1_init ; mean_sum1: j ; mean ; variance_sum1_init ; variance_sum1: j_2 ; variance ; scale ; Y: j_3)");
+            "r > (mean_sum1_init ; mean_sum1: j ; mean ; variance_sum1_init ; variance_sum1: j_2 ; scale ; Y: j_3)");
 }
 
 }  // namespace

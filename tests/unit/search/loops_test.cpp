@@ -151,7 +151,7 @@ def f(X: f32[R, 8], Y: out[f32[R, 8]]):
             t[j] = X[r, j] * f32(2)
         for j in range(8):
             Y[r, j] = t[7 - j]
-)").kernel();
+)").kernel("rewrite(\"none\")");
   ASSERT_NE(find_promotion(kernel, "t"), nullptr);
   EXPECT_EQ(find_promotion(kernel, "t")->space, "stack");
   EXPECT_EQ(find_promotion(kernel, "t")->after, "r");

@@ -9,6 +9,7 @@
 #include "cost_models/machines.h"
 #include "frontends/tile_text/tile_text.h"
 #include "passes/passes.h"
+#include "rewrites/apply_rewrites.h"
 #include "search/resolve_plan.h"
 
 namespace tileopt {
@@ -42,7 +43,9 @@ class PlanCase {
     const Machine machine = find_machine(machine_name);
     const Plan plan = Plan::read(parse_json(resolved.write().dump(2), "plan"), "plan");
     EXPECT_EQ(plan.write().dump(), resolved.write().dump());
-    const auto shared = std::make_shared<const Program>(program());
+    const auto rewritten = apply_rewrites(std::make_shared<const Program>(program()), plan.rewrites);
+    ASSERT_TRUE(feasible(rewritten)) << to_string(std::get<Infeasible>(rewritten));
+    const std::shared_ptr<const Program> shared = std::get<RewrittenProgram>(rewritten);
     const auto kernels = group_kernels(shared, std::make_shared<const Dependences>(analyze_dependences(*shared)), plan);
     ASSERT_TRUE(feasible(kernels)) << to_string(std::get<Infeasible>(kernels));
     for (const Kernel& kernel : std::get<0>(kernels)) {

@@ -1,0 +1,125 @@
+#include "search/rewrite_proposals.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "search/statement_view.h"
+#include "support/text.h"
+
+namespace tileopt {
+
+namespace {
+
+isl::map access_map(const Program& program, const Statement& statement, const Access& access) {
+  return access.index.as_map().intersect_domain(statement.domain.intersect_params(program.context()));
+}
+
+/// Names of a statement that pins may use.
+std::vector<std::string> names_of(const Statement& statement) {
+  std::vector<std::string> names = statement.iterators;
+  names.push_back(statement.name);
+  names.push_back(statement.write.tensor);
+  return names;
+}
+
+/// The one read of a tensor in the program; nothing where there are none or several.
+std::optional<std::pair<const Statement*, const Access*>> only_read(const Program& program, const std::string& tensor) {
+  std::optional<std::pair<const Statement*, const Access*>> found;
+  for (const Statement& s : program.statements())
+    for (const Access& read : s.reads) {
+      if (read.tensor != tensor) continue;
+      if (found) return std::nullopt;
+      found = {&s, &read};
+    }
+  return found;
+}
+
+/// A local whose elements are read once, and not by a product that a register tile would read many times.
+std::vector<Proposal> propose_inline(const Program& program, const Machine&, const ResolveOptions&) {
+  std::vector<Proposal> proposals;
+  for (const Statement& producer : program.statements()) {
+    const std::string& local = producer.write.tensor;
+    if (program.tensor(local).role != TensorRole::local || producer.combine != Combine::assign || producer.conditional()) continue;
+    const auto use = only_read(program, local);
+    if (!use || !access_map(program, *use->first, *use->second).is_injective()) continue;
+    const Binary* product = std::get_if<Binary>(&use->first->body->node);
+    if (use->first->combine == Combine::sum && product && product->op == BinaryOp::mul) continue;
+    proposals.push_back({{"inline", {local}, {}}, "every element of " + local + " is read once, by " + use->first->name + ": it need not be stored", names_of(producer)});
+  }
+  return proposals;
+}
+
+/// The iterator is in the subscripts, not only in the conditions of an access.
+bool moves_with(const Access& access, const Statement& statement, std::size_t iterator) {
+  const isl::pw_multi_aff index = isl::manage(isl_pw_multi_aff_gist(access.index.copy(), statement.domain.copy()));
+  return isl_pw_multi_aff_involves_dims(index.get(), isl_dim_in, static_cast<unsigned>(iterator), 1) != isl_bool_false;
+}
+
+/// A reduction over a range that ends with a loop of the result, of terms that do not move with it.
+std::vector<Proposal> propose_scan(const Program& program, const Machine&, const ResolveOptions&) {
+  std::vector<Proposal> proposals;
+  for (const Statement& s : program.statements()) {
+    if (s.combine == Combine::assign || s.conditional()) continue;
+    for (std::size_t i = 0; i < s.iterators.size(); ++i) {
+      if (!moves_with(s.write, s, i)) continue;
+      if (std::any_of(s.reads.begin(), s.reads.end(), [&](const Access& read) { return moves_with(read, s, i); })) continue;
+      const auto at = static_cast<unsigned>(i);
+      const isl::set any_value = isl::manage(isl_set_eliminate(s.domain.copy(), isl_dim_set, at, 1));
+      const isl::set own = isl::manage(isl_set_project_out(isl_set_project_out(s.domain.copy(), isl_dim_set, at + 1,
+                                           static_cast<unsigned>(s.iterators.size()) - at - 1), isl_dim_set, 0, at));
+      isl_set* range = isl_set_insert_dims(own.copy(), isl_dim_set, 0, at);
+      range = isl_set_insert_dims(range, isl_dim_set, at + 1, static_cast<unsigned>(s.iterators.size()) - at - 1);
+      range = isl_set_set_tuple_name(range, s.name.c_str());
+      if (any_value.intersect(isl::manage(range)).is_equal(s.domain)) continue;  // the range does not depend on the loop
+      proposals.push_back({{"scan", {s.name, s.iterators[i]}, {}}, "the terms of " + s.write.tensor + " grow along " + s.iterators[i] + ": linear work instead of quadratic", names_of(s)});
+    }
+  }
+  return proposals;
+}
+
+constexpr double kSplitWork = 1 << 18;  ///< instances from which threads pay for partial results and their combination
+constexpr long kSplitChunk = 4096;      ///< instances of a chunk
+
+/// A large reduction, or scatter, whose result has no loop for the threads. Two partial results a thread, dealt in chunks.
+std::vector<Proposal> propose_split(const Program& program, const Machine&, const ResolveOptions& options) {
+  std::vector<Proposal> proposals;
+  if (options.threads < 2) return proposals;
+  const TypicalSizes sizes = complete_sizes(program, options.typical_sizes);
+  const long parts = 2 * options.threads;
+  for (const Statement& s : program.statements()) {
+    if (s.combine == Combine::assign) continue;
+    const StatementView view = view_statement(program, s.name, iterator_members(s), sizes);
+    double work = 1, elements = 1, inner = 1;
+    bool threads = false;
+    std::optional<std::size_t> loop;
+    for (std::size_t m = 0; m < view.members.size(); ++m) {
+      const double trips = view.ranges[m].typical;
+      if (!view.guarded[m]) work *= trips;
+      if (moves_with(s.write, s, m)) {
+        elements *= trips;
+        threads = threads || (!view.guarded[m] && trips >= 2.0 * options.threads);
+      } else if (!view.guarded[m] && !loop) {
+        loop = m;
+        continue;
+      }
+      if (loop && !view.guarded[m]) inner *= trips;
+    }
+    if (threads || !loop || work < kSplitWork || elements * double(parts) > work / 8) continue;
+    const long chunk = std::max(1L, static_cast<long>(double(kSplitChunk) / inner));
+    if (view.ranges[*loop].typical < double(parts * chunk)) continue;
+    proposals.push_back({{"split", {s.name, s.iterators[*loop]}, {{"chunk", chunk}, {"parts", parts}}},
+                         s.write.tensor + " has no loop for " + std::to_string(options.threads) + " threads: chunks of " + s.iterators[*loop] + " get " +
+                             std::to_string(parts) + " partial results",
+                         names_of(s)});
+  }
+  return proposals;
+}
+
+}  // namespace
+
+const std::vector<ProposalKind>& proposal_kinds() {
+  static const std::vector<ProposalKind> kinds = {{"scan", propose_scan}, {"inline", propose_inline}, {"split", propose_split}};
+  return kinds;
+}
+
+}  // namespace tileopt
