@@ -55,9 +55,9 @@ std::vector<WalkStatement> walk_statements(const Program& program, const Sizes& 
 
 class Run : public TreeVisitor, private OperandSource {
  public:
-  Run(const Program& program, const Sizes& sizes, const Arrays& arguments, std::int64_t max_instances)
+  Run(const Program& program, const Sizes& sizes, const Arrays& arguments, std::int64_t max_instances, InstanceObserver* observer)
       : program_(program), model_(ErrorModel::of(program.numerics())), any_order_(program.numerics().reassociate),
-        walk_(program.order(), walk_statements(program, sizes)), max_instances_(max_instances) {
+        walk_(program.order(), walk_statements(program, sizes)), max_instances_(max_instances), observer_(observer) {
     for (const Tensor& tensor : program.tensors()) add_array(tensor, sizes, arguments);
     for (std::size_t s = 0; s < program.statements().size(); ++s) add_statement(s, sizes);
   }
@@ -140,8 +140,9 @@ class Run : public TreeVisitor, private OperandSource {
       const TracedValue holds = *s.predicate->evaluate(*this);
       effective = holds.integer != 0;
       certain = certain && holds.bound == 0;
-      if (!effective && certain) return;
     }
+    if (observer_ != nullptr) observer_->visit(statement, values_, effective);
+    if (!effective && certain) return;
     const TracedValue* value = s.code.evaluate(*this);
     const std::optional<std::int64_t> offset = s.write.offset(values_, s.iterators);
     if (!offset) fail_undefined(s.write.source());
@@ -244,6 +245,7 @@ class Run : public TreeVisitor, private OperandSource {
   bool any_order_;
   TreeWalk walk_;
   std::int64_t max_instances_;
+  InstanceObserver* observer_;
   std::int64_t instances_ = 0;
   std::map<std::string, std::unique_ptr<TracedArray>> arrays_;
   std::vector<FlatStatement> statements_;
@@ -274,10 +276,11 @@ void check_limits(const Program& program, const Sizes& sizes, std::int64_t max_i
 }
 }  // namespace
 
-InterpreterResult interpret(const Program& program, const Sizes& sizes, const Arrays& arguments, std::int64_t max_instances) {
+InterpreterResult interpret(const Program& program, const Sizes& sizes, const Arrays& arguments, std::int64_t max_instances,
+                            InstanceObserver* observer) {
   check_sizes(program, sizes);
   check_limits(program, sizes, max_instances);
-  return Run(program, sizes, arguments, max_instances).execute(arguments);
+  return Run(program, sizes, arguments, max_instances, observer).execute(arguments);
 }
 
 }  // namespace tileopt

@@ -43,6 +43,13 @@ struct InterpreterResult {
   std::vector<AccumulatorError> accumulators;       ///< of float tensors, locals too, that a sum or product reduces into
   std::int64_t instances = 0;
 };
+/// Sees every instance that the guards let through, in the order of the run.
+class InstanceObserver {
+ public:
+  virtual ~InstanceObserver() = default;
+  /// `statement`: its number in the program. `predicate_holds`: the instance has an effect.
+  virtual void visit(std::size_t statement, const std::int64_t* iterators, bool predicate_holds) = 0;
+};
 /// Runs the program. `arguments` holds in, inout and out tensors and is not changed.
 ///
 /// The bound covers: rounding of every operation in its declared type, any order of reductions where reassociation is
@@ -57,7 +64,7 @@ struct InterpreterResult {
 ///   than 8 GiB here; Errors(out_of_bounds) or Errors(uninitialised_read) with the instance as witness where the program does
 ///   what its frontend should have refused.
 InterpreterResult interpret(const Program& program, const Sizes& sizes, const Arrays& arguments,
-                            std::int64_t max_instances = std::int64_t(1) << 26);
+                            std::int64_t max_instances = std::int64_t(1) << 26, InstanceObserver* observer = nullptr);
 
 /// One element that deviates.
 struct Deviation {

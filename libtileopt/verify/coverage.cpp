@@ -27,6 +27,16 @@ Outcome check_outside(const Execution& execution, const Statement& statement, co
   return {};
 }
 
+/// An instance that reads the element it writes, X[i] = X[i] / L[i, i], finds its own result when it runs again; no dependence
+/// says so, since none leads from an instance to itself.
+bool reads_what_it_writes(const Statement& statement) {
+  for (const Access& read : statement.reads) {
+    if (read.tensor != statement.write.tensor) continue;
+    if (!read.index.as_map().intersect(statement.write.index.as_map()).intersect_domain(statement.domain).is_empty()) return true;
+  }
+  return false;
+}
+
 Outcome check_repeats(const Execution& execution, const Statement& statement, const std::vector<const Leaf*>& leaves) {
   const std::string reason = "a contribution to " + std::string(statement.combine == Combine::assign ? "" : "reduction ") + statement.name + " is made twice";
   for (std::size_t i = 0; i < leaves.size(); ++i) {
@@ -56,7 +66,7 @@ void check_coverage(Checker& checker) {
     checker.report.prove(obligation("coverage", statement.name, statement.where, ""), [&]() -> Outcome {
       if (Outcome outcome = check_missing(execution, statement, leaves)) return outcome;
       if (Outcome outcome = check_outside(execution, statement, leaves)) return outcome;
-      if (!statement.updates()) return {};
+      if (!statement.updates() && !reads_what_it_writes(statement)) return {};
       return check_repeats(execution, statement, leaves);
     });
   }

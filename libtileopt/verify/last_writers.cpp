@@ -60,7 +60,8 @@ std::vector<Candidate> candidates_at(std::size_t level, const std::vector<Source
   for (const Source& source : sources)
     for (const BeforePart& part : source.parts) {
       if (part.level != level) continue;
-      const isl::map last = source.same.intersect(part.pairs.reverse()).intersect_domain(open).lexmax();
+      // A maximum is taken point by point, so `open`, which is seldom convex, may wait until after it.
+      const isl::map last = source.same.intersect(part.pairs.reverse()).detect_equalities().lexmax().intersect_domain(open);
       if (!last.is_empty()) add_candidate(candidates, {source.leaf, last});
     }
   return candidates;

@@ -134,7 +134,48 @@ class Analysis {
   isl::union_map order_;
 };
 
+/// An access without tag: { S[..] -> T[..] }.
+struct PlainAccess {
+  const Statement* statement = nullptr;
+  isl::map element;
+  bool write = false;
+  std::string free;  ///< update_class where it may move among accesses of that class
+};
+
+std::vector<PlainAccess> plain_accesses(const Program& program) {
+  std::vector<PlainAccess> accesses;
+  for (const Statement& statement : program.statements()) {
+    const isl::set domain = statement.domain.intersect_params(program.context());
+    const auto element = [&](const Access& access) { return access.index.as_map().intersect_domain(domain); };
+    const std::string free = may_reassociate(program, statement) ? update_class(statement) : "";
+    accesses.push_back({&statement, element(statement.write), true, free});
+    if (statement.updates()) accesses.push_back({&statement, element(statement.write), false, free});
+    for (const Access& read : statement.reads) accesses.push_back({&statement, element(read), false, ""});
+  }
+  return accesses;
+}
+
 }  // namespace
+
+ReferenceDependences find_conflicts(const Program& program) {
+  const isl::union_map none = poly::empty_union_map(program.ctx()), order = program.original_order();
+  ReferenceDependences result{none, none, none};
+  std::map<std::pair<const Statement*, const Statement*>, isl::union_map> before;
+  const auto times = [&](const Statement& s) { return order.intersect_domain(s.domain.to_union_set()); };
+  const std::vector<PlainAccess> accesses = plain_accesses(program);
+  for (const PlainAccess& first : accesses)
+    for (const PlainAccess& second : accesses) {
+      if (!(first.write || second.write) || poly::output_name(first.element) != poly::output_name(second.element)) continue;
+      if (!first.free.empty() && first.free == second.free) continue;
+      const auto statements = std::make_pair(first.statement, second.statement);
+      auto known = before.find(statements);
+      if (known == before.end()) known = before.emplace(statements, poly::lex_lt(times(*first.statement), times(*second.statement))).first;
+      const isl::union_map pairs = first.element.apply_range(second.element.reverse()).to_union_map().intersect(known->second);
+      isl::union_map& kind = !first.write ? result.anti : second.write ? result.output : result.flow;
+      kind = kind.unite(pairs);
+    }
+  return result;
+}
 
 ReferenceDependences find_dependences(const Program& program) { return Analysis(program).run(); }
 

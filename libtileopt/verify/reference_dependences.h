@@ -13,6 +13,10 @@ struct ReferenceDependences {
 
 ReferenceDependences find_dependences(const Program& program);
 
+/// All pairs of accesses of one element, one of them a write, in the original order: they contain the dependences, and take no flow
+/// analysis. What keeps all of them keeps every dependence; what reverses one may still be right, where another write lies between.
+ReferenceDependences find_conflicts(const Program& program);
+
 /// True where updates of this statement may run in any order: granted for floating point, exact for integers. A
 /// monoid must have been declared commutative.
 bool may_reassociate(const Program& program, const Statement& statement);

@@ -55,9 +55,9 @@ class Watchdog {
 };
 
 struct Limits {
-  unsigned long operations = 4'000'000;               ///< isl operations an obligation
-  std::chrono::milliseconds each{10'000};             ///< an obligation
-  std::chrono::milliseconds total{60'000};            ///< all together
+  unsigned long operations;               ///< isl operations an obligation
+  std::chrono::milliseconds each;         ///< an obligation
+  std::chrono::milliseconds total;        ///< all together
 };
 
 class Report {

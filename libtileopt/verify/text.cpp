@@ -47,6 +47,11 @@ Refutation miscounted(const std::string& what, std::size_t printed, std::size_t 
                     "printed: " + std::to_string(printed) + " | Ast: " + std::to_string(wanted), {}};
 }
 
+/// Subscripts are products of 64-bit numbers: a narrower loop variable wraps before they do.
+Refutation narrow(const std::string& variable, const std::string& header) {
+  return Refutation{"loop " + variable + " does not count in 64 bits", "printed: " + header, {}};
+}
+
 bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 std::size_t occurrences(const std::string& text, const std::string& part) {
@@ -162,6 +167,7 @@ Outcome check_loop(const Checker& checker, std::size_t index, const PrintFacts::
   if ((printed.pragma == "bound") != loop.binding.has_value())
     return differs("loop " + loop.variable, printed.pragma == "bound" ? "one value" : "a loop", loop.binding ? "one value" : "a loop");
   if (loop.binding) {
+    if (!has(printed.header, "int64_t " + loop.variable)) return narrow(loop.variable, printed.header);
     std::vector<std::string> subscripts;
     for (const auto& [access, exprs] : loop.binding->reads)
       for (const AstExprPtr& expr : exprs) subscripts.push_back(ast_expr_text(expr));
@@ -169,6 +175,7 @@ Outcome check_loop(const Checker& checker, std::size_t index, const PrintFacts::
   }
   if (printed.pragma != "unrolled" && (!has(printed.header, "for (") || !has(printed.header, loop.variable)))
     return differs("the header of loop " + loop.variable, printed.header, "for (" + loop.variable + " ...)");
+  if (printed.pragma != "unrolled" && !has(printed.header, "int64_t " + loop.variable)) return narrow(loop.variable, printed.header);
   return check_pragma(checker, index, printed.pragma);
 }
 

@@ -245,9 +245,21 @@ class ValueChecker {
     return execution_.leaves.size();
   }
 
+  /// Where values come from, as far as it was found: of some readers the copies may have no end.
+  struct Chased {
+    isl::union_map sources;
+    bool complete = true;
+
+    /// What was found is right; without the rest that decides nothing.
+    Outcome settle() const {
+      if (!complete) throw Undecided("a value passes through more copies than there are promoted arrays");
+      return {};
+    }
+  };
+
   /// Follows copies back until only computations, initial elements and zeros are left. A value passes every promoted array at
   /// most once on its way from a computation to a read, and once more on its way through the tensor.
-  isl::union_map chase(isl::union_map pending) {
+  Chased chase(isl::union_map pending) {
     isl::union_map settled = poly::empty_union_map(execution_.context.ctx());
     const std::size_t rounds = 2 * (execution_.arrays.size() - checker_.program().tensors().size() + 1);
     for (std::size_t round = 0; round <= rounds; ++round) {
@@ -257,10 +269,10 @@ class ValueChecker {
         if (copy == execution_.leaves.size()) settled = settled.unite(step.to_union_map());
         else next = next.unite(step.to_union_map().apply_range(copied_from(copy)));
       }
-      if (next.is_empty()) return settled;
+      if (next.is_empty()) return {settled, true};
       pending = next;
     }
-    throw Undecided("a value passes through more copies than there are promoted arrays");
+    return {settled, false};
   }
 
   std::vector<TimedAccess> intended_writers(std::size_t index) const {
@@ -283,13 +295,13 @@ class ValueChecker {
     return result;
   }
 
-  Outcome compare(const isl::set& readers, const isl::union_map& actual, const isl::union_map& intended,
-                  const SourceLocation& where) const {
+  Outcome compare(const isl::set& readers, const Chased& chased, const isl::union_map& intended, const SourceLocation& where) const {
+    const isl::union_map& actual = chased.sources;
     const isl::union_set unset = readers.to_union_set().subtract(actual.domain());
-    if (!unset.is_empty()) return Refutation{"nobody wrote the value", sample(execution_, unset.as_set()).text(), where};
-    if (actual.is_subset(intended)) return {};
+    if (chased.complete && !unset.is_empty()) return Refutation{"nobody wrote the value", sample(execution_, unset.as_set()).text(), where};
+    if (actual.is_subset(intended)) return chased.settle();
     const isl::union_map wrong = to_instances(actual).subtract(to_instances(intended));
-    if (wrong.is_empty()) return {};
+    if (wrong.is_empty()) return chased.settle();
     return Refutation{"the value comes from elsewhere", difference(execution_, wrong, to_instances(intended), Tuples::instances), where};
   }
 
@@ -297,7 +309,7 @@ class ValueChecker {
     const Leaf& leaf = execution_.leaves[slot.leaf];
     const isl::set readers = slot.intended.domain().intersect(slot.point->element.domain());
     const Origin& origin = checker_.writers.of_read(slot.leaf, slot.number);
-    const isl::union_map actual = chase(with_initial(origin).intersect_domain(readers.to_union_set()));
+    const Chased actual = chase(with_initial(origin).intersect_domain(readers.to_union_set()));
     return compare(readers, actual, with_initial(find_last_writers({&leaf, slot.intended}, intended_writers(index))), slot.access->where);
   }
 
@@ -334,7 +346,8 @@ class ValueChecker {
   Outcome check_not_final(const isl::map& value, const TimedAccess& writer, const TimedAccess& later) const {
     isl::map lost = same_element(writer.element.intersect_domain(value.range()), later.element).intersect(before(*writer.leaf, *later.leaf));
     if (lost.is_empty()) return {};
-    lost = lost.subtract(writer.leaf->instance.apply_range(later.leaf->instance.reverse()));
+    // The same instance, run again, computes the same value.
+    if (writer.leaf->program == later.leaf->program) lost = lost.subtract(writer.leaf->instance.apply_range(later.leaf->instance.reverse()));
     if (lost.is_empty()) return {};
     return Refutation{"a later value is lost", sample(execution_, lost).text(), {}};
   }
@@ -349,12 +362,13 @@ class ValueChecker {
       const Leaf& store = execution_.leaves[i];
       const isl::set points = lasting(store, stores);
       isl_map* identity = isl_set_identity(points.copy());
-      const isl::union_map values = chase(isl::manage(identity).to_union_map());
-      const isl::union_set unset = points.to_union_set().subtract(values.domain());
-      if (!unset.is_empty())
+      const Chased values = chase(isl::manage(identity).to_union_map());
+      const isl::union_set unset = points.to_union_set().subtract(values.sources.domain());
+      if (values.complete && !unset.is_empty())
         return Refutation{"nobody wrote the value", sample(execution_, unset.as_set()).text(), {}};
-      for (const isl::map& value : poly::sorted_maps(values))
+      for (const isl::map& value : poly::sorted_maps(values.sources))
         if (Outcome outcome = check_lasting(index, store, value)) return outcome;
+      if (Outcome outcome = values.settle()) return outcome;
     }
     return {};
   }

@@ -40,6 +40,10 @@ std::vector<std::string> assumptions() {
           "the printer writes each leaf's body and the arithmetic of subscripts as its facts say"};
 }
 
+void skip_all(Report& report, const std::string& reason) {
+  for (const char* name : kNames) report.skip(obligation(name, "all kernels", {}, ""), reason);
+}
+
 void run(Report& report, Certificate& certificate, const Program& program, const std::vector<Ast>& kernels,
          const std::vector<PrintFacts>& facts, const Machine& machine) {
   std::optional<Execution> execution;
@@ -54,7 +58,7 @@ void run(Report& report, Certificate& certificate, const Program& program, const
     return {};
   });
   if (!execution) {
-    for (const char* name : kNames) report.skip(obligation(name, "all kernels", {}, ""), failure);
+    skip_all(report, failure);
     return;
   }
   LastWriters writers(*execution);
@@ -76,15 +80,16 @@ void run(Report& report, Certificate& certificate, const Program& program, const
 }  // namespace proof
 
 Certificate verify(const Program& program, const std::vector<Ast>& kernels, const std::vector<PrintFacts>& facts,
-                   const Machine& machine, const std::string& version) {
+                   const Machine& machine, const std::string& version, const ProofOptions& options) {
   Certificate certificate;
   certificate.program = program.name();
   certificate.program_hash = program.hash();
   certificate.machine = machine.name;
   certificate.version = version;
   certificate.assumed = proof::assumptions();
-  proof::Report report(program.ctx(), proof::Limits{});
-  proof::run(report, certificate, program, kernels, facts, machine);
+  proof::Report report(program.ctx(), proof::Limits{options.operations, options.each, options.total});
+  if (options.attempt) proof::run(report, certificate, program, kernels, facts, machine);
+  else proof::skip_all(report, proof_not_wanted);
   certificate.obligations = report.take();
   return certificate;
 }

@@ -125,8 +125,7 @@ TEST_F(UnreadableTest, ChoicesAndConditionsAreRead) {
 TEST(Report, QuotaIsNotAttempted) {
   poly::Context context;
   const Program program = PackedGemm::program(context.get());
-  proof::Limits limits;
-  limits.operations = 1000;
+  const proof::Limits limits{1000, std::chrono::seconds(10), std::chrono::seconds(60)};
   proof::Report report(context.get(), limits);
   Obligation obligation;
   obligation.name = "order";
@@ -143,9 +142,7 @@ TEST(Report, QuotaIsNotAttempted) {
 
 TEST(Report, DeadlineIsNotAttemptedAndIslWorksAfterwards) {
   poly::Context context;
-  proof::Limits limits;
-  limits.each = std::chrono::milliseconds(30);
-  limits.operations = 0;
+  const proof::Limits limits{0, std::chrono::milliseconds(30), std::chrono::seconds(60)};
   proof::Report report(context.get(), limits);
   Obligation obligation;
   obligation.name = "order";
@@ -163,7 +160,7 @@ TEST(Report, DeadlineIsNotAttemptedAndIslWorksAfterwards) {
 
 TEST(Report, ThrownIsNotAttempted) {
   poly::Context context;
-  proof::Report report(context.get(), proof::Limits{});
+  proof::Report report(context.get(), proof::Limits{0, std::chrono::seconds(10), std::chrono::seconds(60)});
   report.prove(Obligation{}, []() -> proof::Outcome { throw std::runtime_error("no idea"); });
   EXPECT_EQ(report.take()[0].reason, "no idea");
 }
