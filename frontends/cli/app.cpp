@@ -19,6 +19,8 @@ const char* const examples = R"(Examples:
   tileopt-schedule compile gemm.tile --plan @tuned      use the pins of its @schedule function `tuned`
   tileopt-schedule compile gemm.tile --dump-dir D --stop-after digits
   tileopt-schedule compile --start-from D/gemm/30-digits.yaml --dump-dir E -o gemm.c
+  tileopt-schedule compile gemm.tile --module gemm.json -o gemm.c
+  tileopt-schedule verify gemm.json                     prove it again, in another process
   tileopt-schedule new matmul my_gemm -o my_gemm.tile   a commented program to start from
   tileopt-schedule fmt --check kernels/                 what is not formatted
   tileopt-schedule measure gemm.tile --size M=1024,N=1024,K=1024 --records runs.jsonl
@@ -32,7 +34,7 @@ Exit codes:
   3   a proof obligation or a result check failed
   4   a compiler or device is missing
   70  internal error
-Over many inputs the largest code wins; every kernel's proof runs in every command.)";
+Over many inputs the largest code wins; every kernel's proof runs in every command (but see --prove).)";
 
 void add_inputs(CLI::App& command, Options& options) {
   command.add_option("inputs", options.inputs, "Tile files, or folders: every *.tile below, sorted")->type_name("PATH");
@@ -58,6 +60,8 @@ void add_stages(CLI::App& command, Options& options) {
 
 void add_results(CLI::App& command, Options& options) {
   command.add_option("-o,--output", options.output, "C file, or folder for NAME.c and NAME.h")->type_name("PATH");
+  command.add_option("--prove", options.prove, "What is proved: `none`, the kernel that is kept (`winner`), or every kernel that is compiled (`all`)")
+      ->type_name("WHAT")->capture_default_str()->check(CLI::IsMember({"none", "winner", "all"}));
   command.add_option("--certificate", options.certificate, "Write the certificate (JSON) here; a folder where there are several programs")->type_name("FILE");
 }
 
@@ -104,6 +108,7 @@ void CommandLine::add_compilers() {
     add_json(*command, options);
     command->footer(examples);
   }
+  compile.add_option("--module", options.module, "Write the whole module (JSON) here, for `verify`; a folder where there are several programs")->type_name("FILE");
   for (CLI::App* command : {&run, &check}) add_seed(*command, options);
   check.add_flag("--stages", options.stages, "Run every compile stage in the tree interpreter instead of the compiled kernel; name the first that deviates");
 }
@@ -144,6 +149,11 @@ void CommandLine::add_writers() {
 }
 
 void CommandLine::add_informers() {
+  CLI::App& verify = add_command("verify", "Prove modules again, from their files alone", Command::verify);
+  verify.add_option("inputs", options.inputs, "Files of `compile --module`")->type_name("FILE")->required();
+  verify.add_option("--certificate", options.certificate, "Write the certificate of the second proof (JSON) here; one module only")->type_name("FILE");
+  add_json(verify, options);
+
   CLI::App& machines = add_command("machines", "List the machines; with a name, print its file", Command::machines);
   machines.add_option("name", options.machine, "Machine name or file")->type_name("NAME|FILE");
   add_json(machines, options);
@@ -168,6 +178,7 @@ std::vector<std::string> CommandLine::choices(const std::string& type_name, cons
   if (option == "--machine" || type_name == "NAME|FILE") return machine_names();
   if (type_name == "STAGE") return stage_names();
   if (type_name == "CODE") return all_codes();
+  if (type_name == "WHAT") return {"all", "none", "winner"};
   if (type_name == "SHELL") return {"bash", "fish", "zsh"};
   if (type_name == "KIND") return template_kinds();
   return {};

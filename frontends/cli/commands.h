@@ -9,6 +9,7 @@ int run_compile(const Options& options);
 int run_run(const Options& options);
 int run_check(const Options& options);
 int run_explain(const Options& options);
+int run_verify(const Options& options);
 int run_machines(const Options& options);
 int run_fmt(const Options& options);
 int run_new(const Options& options);

@@ -1,5 +1,6 @@
 #include <iostream>
 
+#include "driver/module_file.h"
 #include "frontends/cli/commands.h"
 #include "frontends/cli/items.h"
 #include "frontends/cli/outputs.h"
@@ -17,7 +18,8 @@ void check_output(const std::string& path) {
 std::string summary_text(const Compiled& compiled, const std::string& output) {
   const Document counts = certificate_summary(compiled.module->certificate);
   const std::size_t kernels = compiled.module->plan.kernels.size();
-  return std::to_string(kernels) + (kernels == 1 ? " kernel, " : " kernels, ") + counts["proved"].dump() + " obligations proved, " +
+  const std::string proofs = compiled.module->certificate.proved() ? counts["proved"].dump() + " obligations proved, " : "NOT PROVED (--prove none), ";
+  return std::to_string(kernels) + (kernels == 1 ? " kernel, " : " kernels, ") + proofs +
          std::to_string(static_cast<long>(compiled.milliseconds + 0.5)) + " ms" + (output.empty() ? "" : " -> " + output);
 }
 
@@ -32,12 +34,18 @@ ItemResult compile_one(const Item& item, bool json) {
   result.details["milliseconds"] = compiled.milliseconds;
   result.details["kernels"] = module.plan.kernels.size();
   result.details["obligations"] = certificate_summary(module.certificate);
+  if (!item.module.empty()) {
+    write_file(item.module, write_module(*item.program, item.request.machine, item.request.backend, module).dump(1) + "\n");
+    result.details["module_file"] = item.module;
+  }
   if (!item.output.empty()) {
     const std::string header = header_path(item.output);
     write_file(item.output, module.text.source);
     write_file(header, module.text.header);
     result.details["source_file"] = item.output;
     result.details["header_file"] = header;
+  } else if (!item.module.empty()) {
+    // The module holds the source.
   } else if (json) {
     result.details["source"] = module.text.source;
     result.details["header"] = module.text.header;

@@ -38,6 +38,7 @@ std::string kernel_text(const KernelPlan& kernel) {
 }
 
 std::string certificate_text(const Certificate& certificate) {
+  if (!certificate.proved()) return "  not proved: " + unproved_text(certificate) + "\n";
   std::map<std::string, std::pair<int, double>> by_name;
   std::vector<std::string> order;
   for (const Obligation& obligation : certificate.obligations) {

@@ -146,7 +146,8 @@ Item make_item(const Source& source, std::shared_ptr<const Program> program, con
   item.file = source.path;
   item.texts = source_texts(options, &source);
   item.program = std::move(program);
-  item.request = {shared.machine, options.backend, shared.pins, shared.plan, shared.resolve};
+  item.request = {shared.machine, options.backend, shared.pins, shared.plan, shared.resolve, {}};
+  item.request.proof.attempt = options.prove != "none";
   item.sizes = sizes_for(*item.program, shared.sizes);
   item.request.resolve.typical_sizes = item.sizes;
   if (options.plan.starts_with("@")) {
@@ -308,7 +309,7 @@ Compiled compile_item(const Item& item) {
   }
   auto& outcome = std::get<Outcome>(candidate);
   if (!item.certificate.empty()) write_file(item.certificate, outcome.module.certificate.write().dump(2) + "\n");
-  const std::string unproved = unproved_text(outcome.module.certificate);
+  const std::string unproved = item.request.proof.attempt ? unproved_text(outcome.module.certificate) : "";
   if (!unproved.empty()) {
     compiled.failed = not_proved(outcome.module.certificate, item);
     compiled.failed.details["certificate"] = outcome.module.certificate.write();
@@ -366,7 +367,7 @@ int run_items(const Options& options, const std::function<ItemResult(const Item&
       };
       const ItemResult result = guarded(source_texts(options, &source), report_item, [&]() -> ItemResult {
         const auto [first, fresh] = declared.emplace(name, source.path);
-        if (!fresh && !(options.output.empty() && options.certificate.empty() && options.dump_dir.empty()))
+        if (!fresh && !(options.output.empty() && options.certificate.empty() && options.module.empty() && options.dump_dir.empty()))
           throw Errors(Diagnostic{ErrorCode::duplicate_name, {source.path, 0, 0}, "program `" + name + "` is declared in " + first->second + " too",
                                   "their output files would be the same: rename one, or compile them one by one", ""});
         Item item = make_item(source, program, options, shared);
@@ -375,6 +376,7 @@ int run_items(const Options& options, const std::function<ItemResult(const Item&
         make_folders(options, several);
         item.output = outputs.source;
         item.certificate = outputs.certificate;
+        item.module = outputs.module;
         item.trace = {outputs.dump_dir, options.stop_after, options.planted_failure};
         started = item;
         return command(item);

@@ -25,10 +25,11 @@ struct Item {
   TraceOptions trace;
   std::string output;                      ///< C file to write, "" = stdout
   std::string certificate;                 ///< JSON file to write, "" = none
+  std::string module;                      ///< likewise
   SourceTexts texts;                       ///< what positions in messages point into
 };
 
-/// Compiles an item: resolve (unless its plan is resolved), compile, and refuse what is not proved.
+/// Compiles an item: resolve (unless its plan is resolved), compile, and refuse what is not proved, unless no proof was asked for.
 /// @throws Errors, ToolchainError; sets `failed` and returns nothing for refusals.
 struct Compiled {
   std::optional<Module> module;            ///< empty: see `failed`, or stopped by --stop-after

@@ -21,6 +21,7 @@ int run_command(const Options& options) {
     case Command::run: return run_run(options);
     case Command::check: return run_check(options);
     case Command::explain: return run_explain(options);
+    case Command::verify: return run_verify(options);
     case Command::machines: return run_machines(options);
     case Command::fmt: return run_fmt(options);
     case Command::create: return run_new(options);

@@ -8,7 +8,7 @@
 
 namespace tileopt::cli {
 
-enum class Command { compile, run, check, explain, machines, fmt, create, explain_error, completion, man, measure, replay, export_records };
+enum class Command { compile, run, check, explain, verify, machines, fmt, create, explain_error, completion, man, measure, replay, export_records };
 
 /// Exit codes (docs/cli.md); over many inputs the largest one wins.
 enum ExitCode { exit_done = 0, exit_user_error = 1, exit_infeasible = 2, exit_not_proved = 3, exit_no_toolchain = 4, exit_internal = 70 };
@@ -26,6 +26,8 @@ struct Options {
   std::string dump_dir, stop_after, start_from;
   std::string output;                ///< file or folder
   std::string certificate;
+  std::string module;                ///< compile: file or folder for the whole module; see `verify`
+  std::string prove = "all";         ///< "none", "winner" or "all"
   bool stages = false;               ///< check: every stage in the tree interpreter instead of the compiled kernel
   bool json = false;
   std::uint64_t seed = 1;

@@ -56,7 +56,7 @@ std::string header_path(const std::string& source) { return fs::path(source).rep
 Outputs outputs_of(const Options& options, const std::string& program, bool several) {
   const bool nested = several && !options.dump_dir.empty();
   return {place(options.output, program, ".c", several), place(options.certificate, program, ".json", several),
-          nested ? options.dump_dir + "/" + program : options.dump_dir};
+          place(options.module, program, ".json", several), nested ? options.dump_dir + "/" + program : options.dump_dir};
 }
 
 void check_outputs(const Options& options, const std::vector<std::string>& programs, const std::vector<std::string>& inputs) {
@@ -64,6 +64,7 @@ void check_outputs(const Options& options, const std::vector<std::string>& progr
   if (several) {
     check_folder(options.output, "-o", ".c");
     check_folder(options.certificate, "--certificate", ".json");
+    check_folder(options.module, "--module", ".json");
   }
   std::vector<std::string> read = files_of_options(options);
   read.insert(read.end(), inputs.begin(), inputs.end());
@@ -79,11 +80,15 @@ void check_outputs(const Options& options, const std::vector<std::string>& progr
     if (!outputs.certificate.empty()) check_not_read(outputs.certificate, read);
     // A resumed dump may be written anew; a tile file is its writer's.
     if (!outputs.dump_dir.empty()) check_not_read((fs::path(outputs.dump_dir) / "00-program.tile").string(), inputs);
+    if (outputs.module.empty()) continue;
+    check_not_read(outputs.module, read);
+    for (const std::string& file : {outputs.source, outputs.source.empty() ? "" : header_path(outputs.source), outputs.certificate})
+      if (!file.empty() && same_file(file, outputs.module)) refuse(file, "the module would replace another result", "give --module a file of its own");
   }
 }
 
 void make_folders(const Options& options, bool several) {
-  for (const std::string& path : {options.output, options.certificate}) {
+  for (const std::string& path : {options.output, options.certificate, options.module}) {
     if (path.empty() || (!several && !is_folder(path))) continue;
     std::error_code failure;
     fs::create_directories(path, failure);

@@ -12,6 +12,7 @@ namespace tileopt::cli {
 struct Outputs {
   std::string source;       ///< C file; its header lies beside it
   std::string certificate;  ///< JSON file
+  std::string module;       ///< likewise, of `compile --module`
   std::string dump_dir;
 };
 
@@ -25,7 +26,7 @@ std::string header_path(const std::string& source);
 /// would replace something the command line reads. `inputs`: the files that were read. @throws Errors
 void check_outputs(const Options& options, const std::vector<std::string>& programs, const std::vector<std::string>& inputs);
 
-/// Makes the folders of `-o` and `--certificate`. @throws Errors(file_access)
+/// Makes the folders of `-o`, `--certificate` and `--module`. @throws Errors(file_access)
 void make_folders(const Options& options, bool several);
 
 }  // namespace tileopt::cli

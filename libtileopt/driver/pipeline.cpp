@@ -89,7 +89,7 @@ Candidate<std::vector<KernelStages>> compile_stages(std::shared_ptr<const Progra
 }
 
 Candidate<Module> compile(std::shared_ptr<const Program> source, const Plan& plan, const Machine& machine,
-                          const Backend& backend, Trace& trace, const EditedAsts& edited) {
+                          const Backend& backend, Trace& trace, const EditedAsts& edited, const ProofOptions& proof) {
   check_plan(*source, plan, machine);
   trace.begin(source, plan, machine);
   TILEOPT_TRY(rewritten,   trace("05-rewritten",   [&] { return apply_rewrites(source, plan.rewrites); }));
@@ -100,8 +100,8 @@ Candidate<Module> compile(std::shared_ptr<const Program> source, const Plan& pla
   std::vector<Ast> asts = asts_of(stages);
   TILEOPT_TRY(text,        trace("70-source",      [&] { return backend.print(program, asts, machine, version); }));
   TILEOPT_TRY(certificate, trace("80-certificate", [&] {
-    Certificate proved = verify(program, asts, text.facts, machine, version);
-    attest_rewrites(*source, rewritten, proved);
+    Certificate proved = verify(program, asts, text.facts, machine, version, proof);
+    if (proof.attempt) attest_rewrites(*source, rewritten, proved);
     return proved;
   }));
   return Module{source->name(), plan, std::move(text), std::move(certificate), std::move(asts)};

@@ -11,6 +11,7 @@
 #include "ir/module.h"
 #include "ir/program.h"
 #include "ir/stages.h"
+#include "verify/verify.h"
 
 namespace tileopt {
 
@@ -33,9 +34,10 @@ Candidate<std::vector<KernelStages>> compile_stages(std::shared_ptr<const Progra
                                                     std::shared_ptr<const Dependences> known = nullptr);
 
 /// Decides nothing: `plan` is resolved (see resolve_plan), so the same inputs give the same bytes.
-/// `edited` replaces the Ast of a kernel (resume from 60-ast); it is printed and verified like any other.
+/// `edited` replaces the Ast of a kernel (resume from 60-ast); it is printed and verified like any other. `proof`: how much is
+/// proved; the certificate says what was not.
 /// @throws Errors(invalid_plan) where `plan` is for another program, machine or version.
 Candidate<Module> compile(std::shared_ptr<const Program> source, const Plan& plan, const Machine& machine,
-                          const Backend& backend, Trace& trace, const EditedAsts& edited = {});
+                          const Backend& backend, Trace& trace, const EditedAsts& edited = {}, const ProofOptions& proof = {});
 
 }  // namespace tileopt

@@ -84,7 +84,7 @@ Candidate<Outcome> resolve_and_compile(std::shared_ptr<const Program> program, c
                                        const EditedAsts& edited) {
   const Backend& backend = check_request(request);
   if (request.plan) {
-    Candidate<Module> module = compile(program, *request.plan, request.machine, backend, trace, edited);
+    Candidate<Module> module = compile(program, *request.plan, request.machine, backend, trace, edited, request.proof);
     if (auto* refused = std::get_if<Infeasible>(&module)) {
       if (refused->hint.empty()) refused->hint = "change this entry of the plan, or leave --plan out and pin what matters";
       return std::move(*refused);
@@ -92,7 +92,7 @@ Candidate<Outcome> resolve_and_compile(std::shared_ptr<const Program> program, c
     return Outcome{std::get<Module>(std::move(module)), {}};
   }
   TILEOPT_TRY(resolved, resolve_plan(*program, request.pins, request.machine, request.resolve));
-  Candidate<Module> module = compile(program, resolved.plan, request.machine, backend, trace, edited);
+  Candidate<Module> module = compile(program, resolved.plan, request.machine, backend, trace, edited, request.proof);
   if (auto* refused = std::get_if<Infeasible>(&module))
     return refused->code == stopped_code ? std::move(*refused) : blame_pin(*program, request.pins, request.machine, resolved.plan, std::move(*refused));
   return Outcome{std::get<Module>(std::move(module)), std::move(resolved.reasons)};

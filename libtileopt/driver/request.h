@@ -24,6 +24,7 @@ struct Request {
   Pins pins;                  ///< used where `plan` is empty
   std::optional<Plan> plan;   ///< resolved: nothing is decided
   ResolveOptions resolve;
+  ProofOptions proof;         ///< of the module that is kept
 };
 
 struct Outcome {
