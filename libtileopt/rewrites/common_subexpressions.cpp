@@ -5,7 +5,7 @@
 /// A part goes where it does not depend on all loops of S, or where a later statement computes the same over loops of the same
 /// names; all these then read the local.
 /// Conditions: the part calls a function or divides, reads something, and does so in every instance of S; what it reads does not
-/// change between the local's assignment and the uses; loops run over 0 or more. Statements with guards keep their expressions.
+/// change between the local's assignment and the uses; loops run over 0 or more. Statements on which data decides keep their expressions.
 /// Numerics: none; the same bits.
 #include <algorithm>
 #include <cmath>
@@ -72,8 +72,8 @@ class Sharing {
       : program_(program), rewriting_(rewriting), statement_(program.statement(rewriting.arguments[0])) {}
 
   Candidate<Rewritten> run() {
-    if (!statement_.guards.empty())
-      return fails("indices of " + statement_.name + " are read from memory", statement_.where, "keep the expression");
+    if (statement_.conditional())
+      return fails("data decides whether " + statement_.name + " has an effect", statement_.where, "keep the expression");
     for (const std::string& loop : loops_around(program_, statement_.name))
       if (!contains(statement_.iterators, loop)) return fails("the loops of " + statement_.name + " are not its iterators", statement_.where, "keep the expression");
     search(statement_.body);

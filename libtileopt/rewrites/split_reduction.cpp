@@ -6,7 +6,7 @@
 ///   C[e, q]                C[e] (+)= P[q, e]
 ///
 /// Conditions: C is a reduction that does not read what it accumulates into elsewhere; k runs over 0 or more, is not read from
-/// memory, does not move the element, and its loop is C's own; partial results in another order need a monoid that is
+/// memory, does not move the element, and its loop is C's own; where data decides what counts, all elements are set before; partial results in another order need a monoid that is
 /// commutative, or chunks of the loop outside all others that repeat an element; a monoid rounds nothing.
 /// Numerics: reassociate, unless nothing rounds.
 #include <algorithm>
@@ -83,7 +83,29 @@ class Split {
     if (!values.is_subset(isl::set(program_.ctx(), "{ [k] : k >= 0 }")))
       return fails(loop + " has values below 0", statement_.where, "let the loop start at 0");
     if (auto problem = check_regrouping(program_, rewriting_, statement_, "chunks of " + statement_.name + " are combined in another order")) return problem;
+    if (auto problem = check_initialised()) return problem;
     return check_order(position);
+  }
+
+  /// The combination reads every element that may get a contribution, whatever data decides: each must have a value before.
+  std::optional<Infeasible> check_initialised() const {
+    const Tensor& tensor = program_.tensor(statement_.write.tensor);
+    if (!statement_.conditional() || tensor.role == TensorRole::inout) return std::nullopt;
+    const isl::map mine = access_map(program_, statement_, statement_.write);
+    const isl::union_map order = program_.original_order();
+    isl::set open = mine.domain();  // instances whose element nothing sets before for certain
+    for (const Statement& s : program_.statements()) {
+      if (s.write.tensor != tensor.name || s.updates()) continue;
+      const isl::map sets = access_map(program_, s, s.write).apply_range(mine.reverse());  // { s -> C }
+      const isl::union_map before = poly::lex_lt(order.intersect_domain(isl::union_set(domain_of(program_, s))), order.intersect_domain(isl::union_set(mine.domain())));
+      const isl::union_map earlier = isl::union_map(sets).intersect(before);
+      for (const isl::set& set : poly::sorted_sets(earlier.range())) open = open.subtract(set);
+    }
+    if (open.is_empty()) return std::nullopt;
+    Infeasible refused = fails("data decides whether an element of `" + tensor.name + "` is set before " + statement_.name, statement_.where,
+                               "set all elements before, whatever the data is");
+    refused.witness = poly::sample_text(open);
+    return refused;
   }
 
   /// A monoid that is not commutative takes contributions in index order.

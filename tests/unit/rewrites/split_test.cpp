@@ -78,6 +78,14 @@ TEST_F(Rewrites, SplitKeepsTheOrderOfAMonoid) {
   expect_condition(text, {"split", {"t", "j"}, {{"chunk", 2}}}, "not commutative", 6);
 }
 
+TEST_F(Rewrites, SplitOfWhatDataMayLeaveUnset) {
+  const std::string loop = "        if A[i] > 0:\n            B[i] = sum(A[k] for k in range(N))\n";
+  expect_condition("def f(A: f32[N], B: out[f32[N]]):\n    for i in range(N):\n" + loop, {"split", {"B", "k"}, {{"chunk", 2}}}, "is set before B", 4);
+  rewrite("def f(A: f32[N], B: inout[f32[N]]):\n    for i in range(N):\n" + loop, {{"split", {"B", "k"}, {{"chunk", 2}}}}, false);
+  rewrite("def f(A: f32[N], I: i32[M], H: out[f32[B]]):\n    assume(0 <= I[:] < B and M <= N)\n    for b in range(B):\n        H[b] = 0\n    for i in range(M):\n        H[I[i]] += A[i]\n",
+          {{"split", {"H_2", "i"}, {{"chunk", 2}, {"parts", 2}}}}, false);
+}
+
 TEST_F(Rewrites, SplitConditions) {
   expect_condition(kGemm, {"split", {"C_init", "i"}, {{"chunk", 4}}}, "is no reduction", 3);
   expect_condition(kGemm, {"split", {"C", "i"}, {{"chunk", 4}}}, "moves the element", 3);
