@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <optional>
 
-#include "search/statement_view.h"
 #include "support/text.h"
 
 namespace tileopt {
@@ -77,48 +76,10 @@ std::vector<Proposal> propose_scan(const Program& program, const Machine&, const
   return proposals;
 }
 
-constexpr double kSplitWork = 1 << 18;  ///< instances from which threads pay for partial results and their combination
-constexpr long kSplitChunk = 4096;      ///< instances of a chunk
-
-/// A large reduction, or scatter, whose result has no loop for the threads. Two partial results a thread, dealt in chunks.
-std::vector<Proposal> propose_split(const Program& program, const Machine&, const ResolveOptions& options) {
-  std::vector<Proposal> proposals;
-  if (options.threads < 2) return proposals;
-  const TypicalSizes sizes = complete_sizes(program, options.typical_sizes);
-  const long parts = 2 * options.threads;
-  for (const Statement& s : program.statements()) {
-    if (s.combine == Combine::assign) continue;
-    const StatementView view = view_statement(program, s.name, iterator_members(s), sizes);
-    double work = 1, elements = 1, inner = 1;
-    bool threads = false;
-    std::optional<std::size_t> loop;
-    for (std::size_t m = 0; m < view.members.size(); ++m) {
-      const double trips = view.ranges[m].typical;
-      if (!view.guarded[m]) work *= trips;
-      if (moves_with(s.write, s, m)) {
-        elements *= trips;
-        threads = threads || (!view.guarded[m] && trips >= 2.0 * options.threads);
-      } else if (!view.guarded[m] && !loop) {
-        loop = m;
-        continue;
-      }
-      if (loop && !view.guarded[m]) inner *= trips;
-    }
-    if (threads || !loop || work < kSplitWork || elements * double(parts) > work / 8) continue;
-    const long chunk = std::max(1L, static_cast<long>(double(kSplitChunk) / inner));
-    if (view.ranges[*loop].typical < double(parts * chunk)) continue;
-    proposals.push_back({{"split", {s.name, s.iterators[*loop]}, {{"chunk", chunk}, {"parts", parts}}},
-                         s.write.tensor + " has no loop for " + std::to_string(options.threads) + " threads: chunks of " + s.iterators[*loop] + " get " +
-                             std::to_string(parts) + " partial results",
-                         names_of(s)});
-  }
-  return proposals;
-}
-
 }  // namespace
 
 const std::vector<ProposalKind>& proposal_kinds() {
-  static const std::vector<ProposalKind> kinds = {{"scan", propose_scan}, {"inline", propose_inline}, {"split", propose_split}};
+  static const std::vector<ProposalKind> kinds = {{"scan", propose_scan}, {"inline", propose_inline}};
   return kinds;
 }
 
