@@ -54,12 +54,13 @@ void keep_openmp_runtime(void* kernel) {
   Dl_info info{};
   if (symbol != nullptr && dladdr(symbol, &info) != 0 && info.dli_fname != nullptr) dlopen(info.dli_fname, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
 }
+}  // namespace
 
 double median(std::vector<double> values) {
+  if (values.empty()) return 0;
   std::sort(values.begin(), values.end());
   return values[values.size() / 2];
 }
-}  // namespace
 
 struct CompiledKernel::State {
   TemporaryDirectory folder;
@@ -125,8 +126,7 @@ static PreparedCall prepare(const std::vector<std::vector<std::byte>>& images, s
 }
 
 CompiledKernel CompiledKernel::compile(const Program& program, const SourceText& text, const Machine& machine, const CompileOptions& options) {
-  const std::vector<std::string> missing = missing_features(machine);
-  if (!missing.empty()) throw ToolchainError("this processor lacks " + join(missing, ", ") + ", which machine " + machine.name + " has");
+  require_features(machine);
   auto state = std::make_shared<State>();
   state->compiler = options.compiler.empty() ? find_c_compiler() : options.compiler;
   state->signature = make_signature(program, {});

@@ -12,6 +12,9 @@
 
 namespace tileopt {
 
+/// The middle one of the sorted values (of an even number the upper one); 0 of none.
+double median(std::vector<double> values);
+
 struct CompileOptions {
   std::string compiler;                  ///< "" = find_c_compiler()
   std::vector<std::string> extra_flags;  ///< e.g. {"-Wall", "-Werror"}

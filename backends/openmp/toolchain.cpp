@@ -181,4 +181,9 @@ std::vector<std::string> missing_features(const Machine& machine) {
   return missing;
 }
 
+void require_features(const Machine& machine) {
+  const std::vector<std::string> missing = missing_features(machine);
+  if (!missing.empty()) throw ToolchainError("this processor lacks " + join(missing, ", ") + ", which machine " + machine.name + " has");
+}
+
 }  // namespace tileopt

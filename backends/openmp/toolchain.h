@@ -45,5 +45,7 @@ void compile_shared_object(const std::string& compiler, const std::vector<std::s
 
 /// Features of `machine` (names of /proc/cpuinfo) that this processor lacks; empty where the system does not tell.
 std::vector<std::string> missing_features(const Machine& machine);
+/// @throws ToolchainError naming the features that this processor lacks.
+void require_features(const Machine& machine);
 
 }  // namespace tileopt

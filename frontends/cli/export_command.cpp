@@ -1,5 +1,4 @@
 #include <iostream>
-#include <set>
 #include <sstream>
 
 #include "frontends/cli/commands.h"
@@ -42,15 +41,11 @@ const char* const csv_head = "id,time,program,sizes,machine,processor,compiler,t
 }  // namespace
 
 int run_export(const Options& options) {
-  std::set<std::string> seen;
   std::string text = options.format == "csv" ? csv_head : "";
-  for (const std::string& input : options.inputs) {
-    const RecordScan scan = scan_records(input, [&](const Record& record, std::int64_t) {
-      if (!seen.insert(record.id()).second) return;
-      text += options.format == "csv" ? csv_line(record) : record.line() + "\n";
-    });
-    for (const std::string& message : bad_line_messages(input, scan)) std::cerr << message << "\n";
-  }
+  const RecordScan scan = scan_union(options.inputs, [&](const Record& record) {
+    text += options.format == "csv" ? csv_line(record) : record.line() + "\n";
+  });
+  for (const std::string& message : bad_line_messages(join(options.inputs, ", "), scan)) std::cerr << message << "\n";
   if (options.output.empty()) std::cout << text;
   else write_file(options.output, text);
   return exit_done;

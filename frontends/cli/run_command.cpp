@@ -97,8 +97,7 @@ ItemResult run_one(const Item& item, const Options& options, std::vector<Row>* r
   if (!compiled.module) return compiled.failed;
   const CompiledKernel kernel = CompiledKernel::compile(*item.program, compiled.module->text, item.request.machine);
 
-  const SizeSpread small{{1, 3, 7, 33, 64, 100}, 8, std::int64_t(1) << 20};
-  const CheckReport report = check_kernels(*item.program, {&kernel}, spread_sizes(*item.program, small), options.seed);
+  const CheckReport report = check_kernels(*item.program, {&kernel}, spread_sizes(*item.program, timing_check_spread()), options.seed);
   ItemResult result;
   result.details["obligations"] = certificate_summary(compiled.module->certificate);
   result.details["sizes"] = sizes;

@@ -50,6 +50,8 @@ std::vector<Fill> fills_for(const Program& program, const Sizes& sizes, std::siz
 
 }  // namespace
 
+SizeSpread timing_check_spread() { return {{1, 3, 7, 33, 64, 100}, 8, std::int64_t(1) << 20}; }
+
 SizeSpread check_spread() { return {{0, 1, 2, 3, 7, 31, 33, 64, 100}}; }
 
 std::string CheckReport::text() const {

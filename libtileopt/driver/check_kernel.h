@@ -25,6 +25,8 @@ struct CheckReport {
 CheckReport check_kernels(const Program& program, const std::vector<const CompiledKernel*>& kernels, const std::vector<Sizes>& sizes,
                           std::uint64_t seed, std::int64_t both_fills = std::int64_t(1) << 22);
 
+/// The size vectors that a kernel is tried at before it is timed: few and small.
+SizeSpread timing_check_spread();
 /// The size vectors of `tileopt-schedule check`: small, odd, powers of two and their neighbours.
 SizeSpread check_spread();
 

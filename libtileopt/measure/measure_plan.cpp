@@ -22,14 +22,6 @@ constexpr std::int64_t allowed_growth_bytes = std::int64_t(16) << 20;
 /// Of a kernel that was checked at small sizes: how far another order of summation may lie, over the largest element.
 constexpr double approximate_roundoffs = 4096;
 
-const SizeSpread check_sizes_spread{{1, 3, 7, 33, 64, 100}, 8, std::int64_t(1) << 20};
-
-double median(std::vector<double> values) {
-  if (values.empty()) return 0;
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
-}
-
 double relative_deviation(const std::vector<double>& values, double middle) {
   std::vector<double> distances;
   for (const double value : values) distances.push_back(std::fabs(value - middle));
@@ -94,8 +86,7 @@ std::string processor_name() {
 Measurer::Measurer(std::shared_ptr<const Program> program, Machine machine, MeasureOptions options)
     : program_(std::move(program)), machine_(std::move(machine)), options_(std::move(options)) {
   check_sizes(*program_, options_.sizes);
-  const std::vector<std::string> missing = missing_features(machine_);
-  if (!missing.empty()) throw ToolchainError("this processor lacks " + join(missing, ", ") + ", which machine " + machine_.name + " has");
+  require_features(machine_);
   if (options_.compile.compiler.empty()) options_.compile.compiler = find_c_compiler();
   std::vector<std::string> flags = numeric_flags(program_->numerics());
   flags.insert(flags.end(), machine_.flags.begin(), machine_.flags.end());
@@ -139,14 +130,13 @@ PreparedPlan Measurer::prepare(const Plan& plan, const std::string& origin) cons
     return prepared;
   }
   const Module& module = std::get<Outcome>(candidate).module;
-  prepared.record.source_hash = hash_text(module.text.source + module.text.header);
   if (const std::string unproved = unproved_text(module.certificate); !unproved.empty()) {
+    prepared.record.source_hash = hash_text(module.text.source + module.text.header);
     prepared.record.outcome = RecordOutcome::refuted;
     prepared.record.detail = unproved;
     return prepared;
   }
-  PreparedPlan compiled = prepare_text(plan, module.text, origin);
-  return compiled;
+  return prepare_text(plan, module.text, origin);
 }
 
 PreparedPlan Measurer::prepare_text(const Plan& plan, const SourceText& text, const std::string& origin) const {
@@ -164,7 +154,7 @@ PreparedPlan Measurer::prepare_text(const Plan& plan, const SourceText& text, co
 }
 
 void Measurer::check(PreparedPlan& prepared) const {
-  const CheckReport report = check_kernels(*program_, {&*prepared.kernel}, spread_sizes(*program_, check_sizes_spread), options_.seed);
+  const CheckReport report = check_kernels(*program_, {&*prepared.kernel}, spread_sizes(*program_, timing_check_spread()), options_.seed);
   if (report.failure.empty()) return;
   prepared.record.outcome = outcome_of(report.end);
   prepared.record.detail = report.failure;

@@ -74,6 +74,7 @@ struct Record {
 struct BadLine {
   std::int64_t number = 0;  ///< from 1, where the reading began; 0 for a line that was read by itself
   std::string reason;
+  std::string file = "";    ///< of several files: which one
 };
 
 /// `line` as a record; else the reason in `bad`, and nothing is thrown: files of records outlive what wrote them.

@@ -138,7 +138,7 @@ RecordScan scan_records(const std::string& path, const std::function<void(const 
     if (whole) scan.end = reader.position();
     if (line.empty() && !too_long) continue;
     Record record;
-    BadLine bad{number, "it is longer than 16 MiB"};
+    BadLine bad{number, "it is longer than 16 MiB", ""};
     if (too_long || !parse_record(line, record, bad)) {
       ++scan.bad_lines;
       if (scan.bad.size() < most_bad_lines) scan.bad.push_back(bad);
@@ -158,32 +158,37 @@ std::vector<Record> read_records(const std::string& path, RecordScan* scan) {
   return records;
 }
 
-RecordScan merge_records(const std::vector<std::string>& inputs, const std::string& output) {
+RecordScan scan_union(const std::vector<std::string>& inputs, const std::function<void(const Record&)>& visit) {
   RecordScan total;
-  std::vector<std::pair<std::string, std::string>> lines;  // time, line
   std::set<std::string> seen;
   for (const std::string& input : inputs) {
     const RecordScan scan = scan_records(input, [&](const Record& record, std::int64_t) {
       if (!seen.insert(record.id()).second) ++total.repeated;
-      else lines.emplace_back(record.time, record.line());
+      else visit(record);
     });
     total.repeated += scan.repeated;
     total.bad_lines += scan.bad_lines;
     for (const BadLine& bad : scan.bad)
-      if (total.bad.size() < most_bad_lines) total.bad.push_back({bad.number, input + ": " + bad.reason});
+      if (total.bad.size() < most_bad_lines) total.bad.push_back({bad.number, bad.reason, input});
   }
+  total.records = static_cast<std::int64_t>(seen.size());
+  return total;
+}
+
+RecordScan merge_records(const std::vector<std::string>& inputs, const std::string& output) {
+  std::vector<std::pair<std::string, std::string>> lines;  // time, line
+  RecordScan total = scan_union(inputs, [&](const Record& record) { lines.emplace_back(record.time, record.line()); });
   std::stable_sort(lines.begin(), lines.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   std::string text;
   for (const auto& [time, line] : lines) text += line + "\n";
   write_file(output, text);
-  total.records = static_cast<std::int64_t>(lines.size());
   total.end = static_cast<std::int64_t>(text.size());
   return total;
 }
 
 std::vector<std::string> bad_line_messages(const std::string& path, const RecordScan& scan) {
   std::vector<std::string> messages;
-  for (const BadLine& bad : scan.bad) messages.push_back(path + ":" + std::to_string(bad.number) + ": skipped: " + bad.reason);
+  for (const BadLine& bad : scan.bad) messages.push_back((bad.file.empty() ? path : bad.file) + ":" + std::to_string(bad.number) + ": skipped: " + bad.reason);
   const auto more = scan.bad_lines - static_cast<std::int64_t>(scan.bad.size());
   if (more > 0) messages.push_back(path + ": " + std::to_string(more) + " more lines skipped");
   return messages;

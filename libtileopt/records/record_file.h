@@ -33,6 +33,9 @@ RecordScan scan_records(const std::string& path, const std::function<void(const 
 
 std::vector<Record> read_records(const std::string& path, RecordScan* scan = nullptr);
 
+/// Visits the records of all `inputs`, one file after the other, every identity once; bad lines name their file.
+RecordScan scan_union(const std::vector<std::string>& inputs, const std::function<void(const Record&)>& visit);
+
 /// All records of `inputs`, every identity once, in the order of their time, written atomically to `output` (which may be one of
 /// them). Bad lines are left out and reported. @throws Errors(file_access).
 RecordScan merge_records(const std::vector<std::string>& inputs, const std::string& output);
