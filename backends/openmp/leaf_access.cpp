@@ -1,7 +1,7 @@
 #include "backends/openmp/leaf_access.h"
 
 #include <map>
-#include <unordered_map>
+#include <unordered_set>
 
 #include "support/error.h"
 
@@ -24,7 +24,10 @@ class KeptReads {
 
   void apply(LeafView& view) {
     if (kept_.empty()) return;
-    view.body = rebuild(view.body);
+    view.body = rebuild(view.body, [&](const ExprPtr& expr) {
+      const Read* read = widened(*expr);
+      return read != nullptr ? make_expr(expr->type, *read) : expr;
+    });
     for (const auto& [access, type] : kept_) view.reads[access].type = type;
   }
 
@@ -43,39 +46,13 @@ class KeptReads {
   }
   /// Drops accesses that are read otherwise. Shared subexpressions are visited once.
   void leave_out_bare(const ExprPtr& expr) {
-    if (!seen_.emplace(expr.get(), nullptr).second || widened(*expr) != nullptr) return;
+    if (!seen_.insert(expr.get()).second || widened(*expr) != nullptr) return;
     if (const auto* read = std::get_if<Read>(&expr->node)) kept_.erase(read->access);
     for (const ExprPtr& operand : operands(*expr)) leave_out_bare(operand);
   }
 
-  ExprPtr rebuild(const ExprPtr& expr) {
-    const auto known = rebuilt_.find(expr.get());
-    if (known != rebuilt_.end()) return known->second;
-    const Read* read = widened(*expr);
-    const ExprPtr result = read != nullptr ? make_expr(expr->type, *read) : std::visit([&](const auto& node) { return rebuild(expr, node); }, expr->node);
-    rebuilt_.emplace(expr.get(), result);
-    return result;
-  }
-  ExprPtr rebuild(const ExprPtr& expr, const Literal&) { return expr; }
-  ExprPtr rebuild(const ExprPtr& expr, const Read&) { return expr; }
-  ExprPtr rebuild(const ExprPtr& expr, const IndexValue&) { return expr; }
-  ExprPtr rebuild(const ExprPtr& expr, const Unary& n) { return make_expr(expr->type, Unary{n.op, rebuild(n.operand)}); }
-  ExprPtr rebuild(const ExprPtr& expr, const Binary& n) { return make_expr(expr->type, Binary{n.op, rebuild(n.left), rebuild(n.right)}); }
-  ExprPtr rebuild(const ExprPtr& expr, const Select& n) {
-    return make_expr(expr->type, Select{rebuild(n.condition), rebuild(n.then_value), rebuild(n.else_value)});
-  }
-  ExprPtr rebuild(const ExprPtr& expr, const Cast& n) { return make_expr(expr->type, Cast{rebuild(n.operand)}); }
-  ExprPtr rebuild(const ExprPtr& expr, const Call& n) { return make_expr(expr->type, Call{n.function, rebuild(n.arguments)}); }
-  ExprPtr rebuild(const ExprPtr& expr, const MakeTuple& n) { return make_expr(expr->type, MakeTuple{rebuild(n.components)}); }
-  ExprPtr rebuild(const ExprPtr& expr, const Component& n) { return make_expr(expr->type, Component{rebuild(n.operand), n.index}); }
-  std::vector<ExprPtr> rebuild(const std::vector<ExprPtr>& list) {
-    std::vector<ExprPtr> result;
-    for (const ExprPtr& expr : list) result.push_back(rebuild(expr));
-    return result;
-  }
-
   std::map<std::size_t, ElementType> kept_;  ///< by access
-  std::unordered_map<const Expr*, ExprPtr> seen_, rebuilt_;
+  std::unordered_set<const Expr*> seen_;
 };
 }  // namespace
 

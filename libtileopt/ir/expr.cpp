@@ -107,35 +107,31 @@ struct Printer {
   std::string operator()(const Component& n) const { return expr_text(n.operand) + "[" + std::to_string(n.index) + "]"; }
 };
 
-class Substitution {
+class Rebuilder {
  public:
-  explicit Substitution(const std::vector<ExprPtr>& values) : values_(values) {}
+  explicit Rebuilder(const std::function<ExprPtr(const ExprPtr&)>& change) : change_(change) {}
 
   ExprPtr run(const ExprPtr& expr) {
     const auto known = memo_.find(expr.get());
     if (known != memo_.end()) return known->second;
-    const ExprPtr result = std::visit([&](const auto& node) { return rebuild(expr, node); }, expr->node);
+    const ExprPtr result = change_(std::visit([&](const auto& node) { return with_operands(expr, node); }, expr->node));
     memo_.emplace(expr.get(), result);
     return result;
   }
 
  private:
-  ExprPtr rebuild(const ExprPtr& expr, const Literal&) { return expr; }
-  ExprPtr rebuild(const ExprPtr& expr, const Read& n) {
-    TILEOPT_CHECK(n.access < values_.size(), "no value for read " + std::to_string(n.access));
-    TILEOPT_CHECK(values_[n.access]->type == expr->type, "a read is replaced by a value of another type");
-    return values_[n.access];
+  ExprPtr with_operands(const ExprPtr& e, const Literal&) { return e; }
+  ExprPtr with_operands(const ExprPtr& e, const Read&) { return e; }
+  ExprPtr with_operands(const ExprPtr& e, const IndexValue&) { return e; }
+  ExprPtr with_operands(const ExprPtr& e, const Unary& n) { return make_expr(e->type, Unary{n.op, run(n.operand)}); }
+  ExprPtr with_operands(const ExprPtr& e, const Binary& n) { return make_expr(e->type, Binary{n.op, run(n.left), run(n.right)}); }
+  ExprPtr with_operands(const ExprPtr& e, const Select& n) {
+    return make_expr(e->type, Select{run(n.condition), run(n.then_value), run(n.else_value)});
   }
-  ExprPtr rebuild(const ExprPtr& expr, const IndexValue&) { return expr; }
-  ExprPtr rebuild(const ExprPtr& expr, const Unary& n) { return make_expr(expr->type, Unary{n.op, run(n.operand)}); }
-  ExprPtr rebuild(const ExprPtr& expr, const Binary& n) { return make_expr(expr->type, Binary{n.op, run(n.left), run(n.right)}); }
-  ExprPtr rebuild(const ExprPtr& expr, const Select& n) {
-    return make_expr(expr->type, Select{run(n.condition), run(n.then_value), run(n.else_value)});
-  }
-  ExprPtr rebuild(const ExprPtr& expr, const Cast& n) { return make_expr(expr->type, Cast{run(n.operand)}); }
-  ExprPtr rebuild(const ExprPtr& expr, const Call& n) { return make_expr(expr->type, Call{n.function, run(n.arguments)}); }
-  ExprPtr rebuild(const ExprPtr& expr, const MakeTuple& n) { return make_expr(expr->type, MakeTuple{run(n.components)}); }
-  ExprPtr rebuild(const ExprPtr& expr, const Component& n) { return make_expr(expr->type, Component{run(n.operand), n.index}); }
+  ExprPtr with_operands(const ExprPtr& e, const Cast& n) { return make_expr(e->type, Cast{run(n.operand)}); }
+  ExprPtr with_operands(const ExprPtr& e, const Call& n) { return make_expr(e->type, Call{n.function, run(n.arguments)}); }
+  ExprPtr with_operands(const ExprPtr& e, const MakeTuple& n) { return make_expr(e->type, MakeTuple{run(n.components)}); }
+  ExprPtr with_operands(const ExprPtr& e, const Component& n) { return make_expr(e->type, Component{run(n.operand), n.index}); }
 
   std::vector<ExprPtr> run(const std::vector<ExprPtr>& list) {
     std::vector<ExprPtr> result;
@@ -143,7 +139,7 @@ class Substitution {
     return result;
   }
 
-  const std::vector<ExprPtr>& values_;
+  const std::function<ExprPtr(const ExprPtr&)>& change_;
   std::unordered_map<const Expr*, ExprPtr> memo_;
 };
 
@@ -182,7 +178,17 @@ std::vector<ExprPtr> operands(const Expr& expr) {
   return std::visit(Visitor{}, expr.node);
 }
 
-ExprPtr substitute_reads(const ExprPtr& expr, const std::vector<ExprPtr>& values) { return Substitution(values).run(expr); }
+ExprPtr rebuild(const ExprPtr& expr, const std::function<ExprPtr(const ExprPtr&)>& change) { return Rebuilder(change).run(expr); }
+
+ExprPtr substitute_reads(const ExprPtr& expr, const std::vector<ExprPtr>& values) {
+  return rebuild(expr, [&](const ExprPtr& e) {
+    const auto* read = std::get_if<Read>(&e->node);
+    if (read == nullptr) return e;
+    TILEOPT_CHECK(read->access < values.size(), "no value for read " + std::to_string(read->access));
+    TILEOPT_CHECK(values[read->access]->type == e->type, "a read is replaced by a value of another type");
+    return values[read->access];
+  });
+}
 
 std::size_t tree_size(const ExprPtr& expr, std::size_t limit) { return TreeSize(limit).of(expr); }
 

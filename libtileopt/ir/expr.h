@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <variant>
@@ -115,6 +116,10 @@ void walk_expr(const ExprPtr& expr, Visit&& visit) {
 
 /// The subexpressions directly below `expr`, in order.
 std::vector<ExprPtr> operands(const Expr& expr);
+
+/// `expr` rebuilt from its leaves: `change` gets every node with its operands changed already, and returns what stands for it. Shared
+/// subexpressions are changed once and stay shared.
+ExprPtr rebuild(const ExprPtr& expr, const std::function<ExprPtr(const ExprPtr&)>& change);
 
 /// `expr` with Read{i} replaced by `values[i]`. Shared subexpressions stay shared.
 ExprPtr substitute_reads(const ExprPtr& expr, const std::vector<ExprPtr>& values);

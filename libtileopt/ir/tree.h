@@ -63,6 +63,9 @@ struct Tree::Branch {
 /// Band dimensions on the way from the root to `statement`, outermost first. `all` names the statements of the tree.
 std::vector<std::string> path_dims(const Tree& tree, const std::string& statement);
 
+/// The part of `tree` that holds `statements`; a sequence of one branch becomes that branch.
+Tree restrict_tree(const Tree& tree, const std::vector<std::string>& statements);
+
 /// { S[dims] -> [t0, ..., tn] }: sequence positions and band values, padded with zeros to one depth.
 isl::union_map order_map(const Tree& tree, const std::vector<StatementSpace>& statements);
 

@@ -186,27 +186,6 @@ class ProposalReader {
   std::vector<std::vector<std::string>> permutable_;
 };
 
-/// The subtree of the original order that holds the kernel's statements.
-Tree restrict_tree(const Tree& tree, const std::vector<std::string>& statements) {
-  switch (tree.kind()) {
-    case Tree::Kind::leaf: return tree;
-    case Tree::Kind::band: return Tree::band(tree.dim(), restrict_tree(tree.child(), statements));
-    case Tree::Kind::allocate: return Tree::allocate(tree.arrays(), restrict_tree(tree.child(), statements));
-    case Tree::Kind::nested: return Tree::nested(restrict_tree(tree.child(), statements));
-    case Tree::Kind::sequence: {
-      std::vector<Tree::Branch> branches;
-      for (const Tree::Branch& branch : tree.branches()) {
-        std::vector<std::string> kept;
-        for (const std::string& name : branch.statements)
-          if (contains(statements, name)) kept.push_back(name);
-        if (!kept.empty()) branches.push_back({kept, restrict_tree(branch.tree, kept)});
-      }
-      return branches.size() == 1 ? branches.front().tree : Tree::sequence(std::move(branches));
-    }
-  }
-  return tree;
-}
-
 /// Members = iterators, one member for every band of the original order; equal names in different nests are told apart.
 class OriginalReader {
  public:

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <unordered_map>
 
 #include "support/text.h"
 
@@ -75,46 +74,6 @@ Statement reindex(const Statement& old, const std::string& name, const std::vect
   }
   return result;
 }
-
-namespace {
-class Rebuilder {
- public:
-  explicit Rebuilder(const std::function<ExprPtr(const ExprPtr&)>& change) : change_(change) {}
-
-  ExprPtr run(const ExprPtr& expr) {
-    const auto known = memo_.find(expr.get());
-    if (known != memo_.end()) return known->second;
-    const ExprPtr result = change_(std::visit([&](const auto& node) { return with_operands(expr, node); }, expr->node));
-    memo_.emplace(expr.get(), result);
-    return result;
-  }
-
- private:
-  ExprPtr with_operands(const ExprPtr& e, const Literal&) { return e; }
-  ExprPtr with_operands(const ExprPtr& e, const Read&) { return e; }
-  ExprPtr with_operands(const ExprPtr& e, const IndexValue&) { return e; }
-  ExprPtr with_operands(const ExprPtr& e, const Unary& n) { return make_expr(e->type, Unary{n.op, run(n.operand)}); }
-  ExprPtr with_operands(const ExprPtr& e, const Binary& n) { return make_expr(e->type, Binary{n.op, run(n.left), run(n.right)}); }
-  ExprPtr with_operands(const ExprPtr& e, const Select& n) {
-    return make_expr(e->type, Select{run(n.condition), run(n.then_value), run(n.else_value)});
-  }
-  ExprPtr with_operands(const ExprPtr& e, const Cast& n) { return make_expr(e->type, Cast{run(n.operand)}); }
-  ExprPtr with_operands(const ExprPtr& e, const Call& n) { return make_expr(e->type, Call{n.function, run(n.arguments)}); }
-  ExprPtr with_operands(const ExprPtr& e, const MakeTuple& n) { return make_expr(e->type, MakeTuple{run(n.components)}); }
-  ExprPtr with_operands(const ExprPtr& e, const Component& n) { return make_expr(e->type, Component{run(n.operand), n.index}); }
-
-  std::vector<ExprPtr> run(const std::vector<ExprPtr>& list) {
-    std::vector<ExprPtr> result;
-    for (const ExprPtr& expr : list) result.push_back(run(expr));
-    return result;
-  }
-
-  const std::function<ExprPtr(const ExprPtr&)>& change_;
-  std::unordered_map<const Expr*, ExprPtr> memo_;
-};
-}  // namespace
-
-ExprPtr rebuild(const ExprPtr& expr, const std::function<ExprPtr(const ExprPtr&)>& change) { return Rebuilder(change).run(expr); }
 
 void change_expressions(Statement& statement, const std::function<ExprPtr(const ExprPtr&)>& change) {
   statement.body = rebuild(statement.body, change);

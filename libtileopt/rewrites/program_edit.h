@@ -43,9 +43,6 @@ isl::pw_multi_aff tuple_function(isl::ctx ctx, const std::string& from, std::siz
 /// "name[d0, d1, d2]"
 std::string tuple_text(const std::string& name, std::size_t dimensions);
 
-/// `expr` rebuilt from its leaves: `change` gets every node with its operands changed already, and returns what stands for it.
-ExprPtr rebuild(const ExprPtr& expr, const std::function<ExprPtr(const ExprPtr&)>& change);
-
 /// Applies `change` to the body, the predicate and the guards' values.
 void change_expressions(Statement& statement, const std::function<ExprPtr(const ExprPtr&)>& change);
 

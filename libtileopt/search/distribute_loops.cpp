@@ -12,20 +12,6 @@ namespace {
 /// Every pair of statements below a loop is compared.
 constexpr std::size_t most_statements = 24;
 
-/// The part of `tree` that holds `statements`; sequences of one branch vanish.
-Tree restrict_to(const Tree& tree, const std::vector<std::string>& statements) {
-  if (tree.kind() == Tree::Kind::band) return Tree::band(tree.dim(), restrict_to(tree.child(), statements));
-  if (tree.kind() != Tree::Kind::sequence) return tree;
-  std::vector<Tree::Branch> branches;
-  for (const Tree::Branch& branch : tree.branches()) {
-    std::vector<std::string> kept;
-    for (const std::string& name : branch.statements)
-      if (contains(statements, name)) kept.push_back(name);
-    if (!kept.empty()) branches.push_back({kept, restrict_to(branch.tree, kept)});
-  }
-  return branches.size() == 1 ? branches.front().tree : Tree::sequence(std::move(branches));
-}
-
 class Distributor {
  public:
   Distributor(const Tree& tree, std::vector<StatementSpace> spaces) : spaces_(std::move(spaces)) {
@@ -46,7 +32,7 @@ class Distributor {
       return Tree::band(tree.dim(), walk(tree.child(), statements, depth + 1, outer));
     }
     std::vector<Tree::Branch> branches;
-    for (const std::vector<std::string>& group : groups) add(branches, group, without_constants(restrict_to(tree, group), group, outer));
+    for (const std::vector<std::string>& group : groups) add(branches, group, without_constants(restrict_tree(tree, group), group, outer));
     return Tree::sequence(std::move(branches));
   }
 
