@@ -5,6 +5,7 @@
 #include "frontends/tile_text/reduction_lowering.h"
 #include "frontends/tile_text/signature.h"
 #include "frontends/tile_text/symbols.h"
+#include "frontends/tile_text/topk_lowering.h"
 
 namespace tileopt::tile_text {
 
@@ -274,6 +275,11 @@ class BlockLowering {
       }
     }
     expand_over(scope_, nest, symbol);
+    if (symbol.rank() > 0 && as_topk(declare.value)) {
+      const ExpressionPtr extent = read_type(scope_, declare.type)->extents.front();
+      lower_topk(lowering_, nest, scope_.declare(std::move(symbol)), extent, declare.value, out);
+      return;
+    }
     if (declare.value && symbol.rank() > 0) {
       report(ErrorCode::unsupported, declare.value->where, "arrays cannot have an initial value",
              "assign to its elements in a loop");
@@ -314,8 +320,6 @@ class BlockLowering {
     }
     if (name == "monotone" || name == "injective")
       return report(ErrorCode::syntax, where, "`" + name + "` is a fact, not a statement", "write `assume(" + print(evaluate.expression) + ")`");
-    if (is_planned(name))
-      return report(ErrorCode::unsupported, where, "`" + name + "` is not supported yet", "remove the line");
     static const std::vector<std::string> primitives = {"tile",      "order",  "promote", "pipeline", "parallel",
                                                         "vectorize", "unroll", "atom",    "schedule", "fuse", "rewrite"};
     for (const std::string& primitive : primitives)

@@ -44,7 +44,7 @@ ExprPtr ValueLowering::lower_call(const ExpressionPtr& expression, const syntax:
   if (pure != nullptr) return lower_pure_call(expression, call, *pure);
   const bool cast = parse_type(name).has_value();
   const std::optional<Function> function = find_function(name);
-  if (!combine && !cast && !function) return reject_call(expression, call);
+  if (!combine && !cast && !function) return reject_call(call);
   if (!call.keywords.empty())
     return reject(ErrorCode::type_mismatch, call.keywords.front().where, "`" + name + "` takes no keyword arguments",
                   "remove it");
@@ -62,14 +62,15 @@ ExprPtr ValueLowering::lower_call(const ExpressionPtr& expression, const syntax:
       "write `" + name + "(A[k] for k in range(K))`");
 }
 
-ExprPtr ValueLowering::reject_call(const ExpressionPtr& expression, const syntax::Call& call) {
+ExprPtr ValueLowering::reject_call(const syntax::Call& call) {
   const std::string name = callee_name(call);
   const Position where = call.callee->where;
   if (name.empty())
     return reject(ErrorCode::unsupported, where, "`" + print(call.callee) + "` cannot be called",
                   "call built-in functions by their plain names, e.g. exp(x)");
-  if (is_planned(name))
-    return reject(ErrorCode::unsupported, where, "`" + name + "` is not supported yet", "use sum, prod, min, max, any, all, argmax or argmin");
+  if (name == "topk")
+    return reject(ErrorCode::type_mismatch, where, "`topk` gives an array, which only the declaration of one can hold",
+                  "declare `best: tuple[f32, i64][K] = topk(A[j] for j in range(N))`, and read `best[k][0]` and `best[k][1]`");
   if (name == "range" || name == "grid" || name == "assume")
     return reject(ErrorCode::type_mismatch, where, "`" + name + "` is no value",
                   "use it as described in the language reference");

@@ -28,11 +28,6 @@ std::optional<Combine> find_reduction(const std::string& name) {
 
 bool is_extreme_search(const std::string& name) { return name == "argmax" || name == "argmin"; }
 
-bool is_planned(const std::string& name) {
-  static const std::vector<std::string> planned = {"topk"};
-  return contains(planned, name);
-}
-
 std::string callee_name(const syntax::Call& call) {
   const auto* name = syntax::as<syntax::Name>(call.callee);
   return name ? name->name : "";

@@ -32,8 +32,6 @@ std::optional<Function> find_function(const std::string& name);
 std::optional<Combine> find_reduction(const std::string& name);
 /// True for argmax and argmin.
 bool is_extreme_search(const std::string& name);
-/// True for names of constructs that the language has but this version does not support.
-bool is_planned(const std::string& name);
 /// The name called, or "".
 std::string callee_name(const syntax::Call& call);
 

@@ -221,8 +221,6 @@ std::optional<WrittenType> read_type(Scope& scope, const ExpressionPtr& expressi
   else if (is_layout_word(name))
     diagnostics.add(ErrorCode::type_mismatch, head->where, "`" + name + "` does not belong here",
                     "it says how a parameter lies in memory and stands around its type, inside `out` or `inout`; `strided` around `permuted`");
-  else if (is_planned(name))
-    diagnostics.add(ErrorCode::unsupported, head->where, "the type `" + name + "` is not supported yet", hint);
   else if (name == "const")
     diagnostics.add(ErrorCode::type_mismatch, head->where, "`const` is for parameters of programs, and stands alone",
                     "write `def program(..., GROUP: const = 64)`");

@@ -91,7 +91,7 @@ class ValueLowering {
   ExprPtr lower_extreme_search(const syntax::ExpressionPtr& expression, const syntax::Call& call, ElementType type);
   /// A call of a helper function or of a monoid's operation: its body over the arguments.
   ExprPtr lower_pure_call(const syntax::ExpressionPtr& expression, const syntax::Call& call, const PureFunction& function);
-  ExprPtr reject_call(const syntax::ExpressionPtr& expression, const syntax::Call& call);
+  ExprPtr reject_call(const syntax::Call& call);
 
   /// The type to read an operand in, so that one error does not cause others.
   ElementType operand_type(Kind operand, bool sibling_invalid, ElementType type) const;

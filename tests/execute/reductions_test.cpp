@@ -211,7 +211,7 @@ TEST_F(Execute, HelpersAndTupleArrays) {
   check_sizes({{0, 1, 2, 7, 33, 128}});
 }
 
-// The page's own program, against sorting.
+// What `topk` does, by a monoid of one's own, against sorting.
 TEST_F(Execute, TheKGreatestAreSelectedOneByOne) {
   compile(
       "def before(p: tuple[f32, i32], q: tuple[f32, i32]) -> bool:\n"
