@@ -107,22 +107,24 @@ class TopkLowering {
   TopkLowering(Lowering& lowering, const TensorSymbol& best, const ExpressionPtr& expression)
       : lowering_(lowering), best_(best), call_(*syntax::as<syntax::Call>(expression)), build_{expression->where} {}
 
-  void lower(const Nest& nest, const ExpressionPtr& extent, std::vector<Tree::Branch>& out) {
-    if (!check_form() || !check_types(nest)) return;
+  /// False where an error was reported.
+  bool lower(const Nest& nest, const ExpressionPtr& extent, std::vector<Tree::Branch>& out) {
+    if (!check_form() || !check_types(nest)) return false;
     const ExpressionPtr range = syntax::make_expression(build_.where, syntax::Call{build_.name("range"), {extent}, {}});
     std::set<std::string> used;
     for (const Iterator& iterator : nest.iterators) used.insert(iterator.name);
     const std::string name = lowering_.scope.names().symbol(best_.source_name + "_rank", used);
     const Nest ranks = enter_loop(lowering_.scope, nest, {{name, build_.where}}, range);
-    if (!check_range(ranks)) return;
+    if (!check_range(ranks)) return false;
     const ExpressionPtr rank = build_.name(name), whole = build_.name(best_.source_name);
     const auto subscripts = read_subscripts(lowering_.scope, ranks, best_, build_.at(whole, rank));
     Nest place = ranks;
     place.known = ranks.known && subscripts.has_value();
     std::vector<Tree::Branch> pieces;
     const syntax::Generator pairs = below_the_one_before(build_.at(whole, build_.binary(BinaryOp::sub, rank, build_.integer(1))), rank);
-    search(place, pairs, subscripts.value_or(Subscripts{}), pieces);
+    const bool fine = search(place, pairs, subscripts.value_or(Subscripts{}), pieces);
     if (!pieces.empty()) out.push_back(in_bands(ranks, nest.iterators.size(), in_sequence(std::move(pieces))));
+    return fine;
   }
 
  private:
@@ -165,7 +167,7 @@ class TopkLowering {
   }
 
   /// A local of its own accumulates one search, and may stay in registers.
-  void search(const Nest& place, const syntax::Generator& pairs, const Subscripts& subscripts, std::vector<Tree::Branch>& pieces) {
+  bool search(const Nest& place, const syntax::Generator& pairs, const Subscripts& subscripts, std::vector<Tree::Branch>& pieces) {
     Scope& scope = lowering_.scope;
     TensorSymbol symbol;
     symbol.where = build_.where;
@@ -179,13 +181,15 @@ class TopkLowering {
     const TensorSymbol& found = scope.add_unnamed(std::move(symbol));
     const Subscripts own = leading_subscripts(place, found);
     const auto monoid = std::make_shared<const Monoid>(first_of_two(value_, index_, descends(generator_->clauses.front().iterable)));
-    if (!emit_reduction(lowering_, place, {found, own, build_.where, true}, pairs, {Combine::monoid, monoid}, pieces)) return;
+    if (!emit_reduction(lowering_, place, {found, own, build_.where, true}, pairs, {Combine::monoid, monoid}, pieces)) return false;
     const std::string name = scope.names().statement(best_.tensor.name);
     LoweredStatement keep = start_statement(place, name, scope.diagnostics().locate(build_.where));
     keep.ir.write = {best_.tensor.name, access_relation(scope, place, best_, subscripts, name), keep.ir.where};
     ValueLowering value(lowering_, place, name, best_.source_name);
     keep.ir.body = value.read(found, own, build_.where);
-    if (value.add_conditions(keep.ir) && lowering_.statements.add(scope, std::move(keep))) pieces.push_back({{name}, Tree::leaf()});
+    if (!value.add_conditions(keep.ir) || !lowering_.statements.add(scope, std::move(keep))) return false;
+    pieces.push_back({{name}, Tree::leaf()});
+    return true;
   }
 
   /// The index -1 says that nothing was left, so the iterator may not have it.
@@ -229,7 +233,7 @@ const syntax::Call* as_topk(const ExpressionPtr& expression) {
 
 void lower_topk(Lowering& lowering, const Nest& nest, const TensorSymbol& best, const ExpressionPtr& extent, const ExpressionPtr& expression,
                 std::vector<Tree::Branch>& out) {
-  TopkLowering(lowering, best, expression).lower(nest, extent, out);
+  if (!TopkLowering(lowering, best, expression).lower(nest, extent, out)) lowering.statements.add_unknown_write(best.tensor.name);
 }
 
 }  // namespace tileopt::tile_text
