@@ -206,6 +206,15 @@ isl::map PromotionBuilder::exposed_reads(const std::vector<DigitStatement*>& gro
   return exposed;
 }
 
+namespace {
+/// Strided reads leave holes. In a tensor that nothing writes, what lies in them may be copied too, and the loops of the copy, and
+/// the proof about them, need not tell the one from the other.
+isl::map without_holes(const isl::map& elements, const Tensor& tensor) {
+  const isl::map filled = isl::manage(isl_map_remove_divs(elements.copy()));
+  return filled.intersect_range(tensor.elements(elements.ctx())).coalesce();
+}
+}  // namespace
+
 std::optional<Infeasible> PromotionBuilder::measure(const Promotion& promotion, const Scope& scope, Tile& tile) {
   const std::string entry = promotion_entry(promotion);
   const Tensor& tensor = result_.program().tensor(promotion.tensor);
@@ -260,7 +269,7 @@ std::optional<Infeasible> PromotionBuilder::measure(const Promotion& promotion, 
   const bool guarded = std::any_of(group.begin(), group.end(), [](const DigitStatement* s) { return s->statement->conditional(); });
   if (read_elsewhere && guarded) exposed = exposed_reads(group, promotion.tensor, scope, false, crosses);
   tile.copy_in = crosses;
-  if (crosses) tile.needed = exposed;
+  if (crosses) tile.needed = tensor.role == TensorRole::in ? without_holes(exposed, tensor) : exposed;
   tile.copy_out = !written.is_null() && read_elsewhere;
   if (tile.copy_out) tile.written = written.coalesce();
   if (tile.copy_out)
