@@ -230,6 +230,8 @@ class Lowering {
       if (test) result.tested_guards |= std::uint32_t(1) << g;
     }
     result.tests_predicate = tested == nullptr ? source.predicate != nullptr : contains(*tested, "predicate");
+    const Atom* atom = machine_.find_atom(result.statement->atom);
+    result.atomic = tested == nullptr ? atom != nullptr && atom->body == "atomic_update" : contains(*tested, "atomic");
   }
 
   const Program& program_;

@@ -46,6 +46,7 @@ struct PrintedNode {
   long printed_points = 0;                  ///< 0: the whole box
   std::uint32_t tested_guards = 0;          ///< one bit each
   bool tests_predicate = true;
+  bool atomic = false;                      ///< its update may meet others of its kind
 };
 
 struct PrintedLoops {

@@ -92,6 +92,12 @@ class Run {
   }
 
  private:
+  /// A write that adds to what stands there.
+  struct Update {
+    const ProvenanceStatement* statement = nullptr;
+    bool atomic = false;
+  };
+
   // ---- arrays
 
   void open_promoted(const Ast& ast, const PrintFacts* facts) {
@@ -153,7 +159,7 @@ class Run {
   }
 
   /// Notes the access for all parallel loops around whose iterations share the array.
-  void touch(ContentArray& array, std::size_t at, bool write, const ProvenanceStatement* update) {
+  void touch(ContentArray& array, std::size_t at, bool write, const Update* update) {
     if (parallel_.size() <= array.outermost) return;
     if (array.touches.empty()) array.touches.resize(array.contents.size() * depth_);
     for (std::size_t p = array.outermost; p < parallel_.size(); ++p) {
@@ -163,12 +169,16 @@ class Run {
         touch = Touch();
         touch.run = loop.run;
       }
-      const bool fine = write ? touch.write(loop.iteration, update != nullptr && merges(loop, array, *update)) : touch.read(loop.iteration);
+      const bool merged = update != nullptr && merges(loop, array, *update);
+      const bool fine = write ? touch.write(loop.iteration, merged ? update->statement->reduction : 0) : touch.read(loop.iteration);
       if (!fine) fail("races", "two iterations meet at element " + std::to_string(at) + " of " + array.name);
     }
   }
-  static bool merges(const ParallelIteration& loop, const ContentArray& array, const ProvenanceStatement& update) {
-    if (!loop.lanes || update.reduction == 0 || update.source->combine == Combine::monoid) return false;
+  /// Over lanes by the loop's clause; over threads where the update itself keeps the others out.
+  static bool merges(const ParallelIteration& loop, const ContentArray& array, const Update& made) {
+    const ProvenanceStatement& update = *made.statement;
+    if (update.reduction == 0 || update.source->combine == Combine::monoid) return false;
+    if (!loop.lanes) return made.atomic && array.tensor;
     if (!array.one_register && !loop.single_leaf) return false;
     if (loop.pragma.find("simd") == std::string::npos) return true;
     const std::size_t at = loop.pragma.find("reduction(");
@@ -347,7 +357,7 @@ class Run {
     if (box) parallel_.pop_back();
   }
 
-  void store(const Operand& target, const Content& content, const ProvenanceStatement* update) {
+  void store(const Operand& target, const Content& content, const Update* update) {
     const std::size_t at = place(target);
     touch(*target.array, at, true, update);
     target.array->contents[at] = content;
@@ -405,7 +415,8 @@ class Run {
     if (update && old.state != Content::State::value) fail("values", source.source->name + " updates an element that holds no value");
     Content content = after_effect(old, source, contribution);
     if (!widens_exactly(program_.tensor(source.source->write.tensor).type, target.type)) content = Content::term(mix(content.digest(), narrowed));
-    store(leaf.write, content, update ? &source : nullptr);
+    const Update made{&source, leaf.node->atomic};
+    store(leaf.write, content, update ? &made : nullptr);
   }
 
   void pad(const Operand& target, Digest contribution) {

@@ -54,17 +54,22 @@ struct ParallelIteration {
 struct Touch {
   std::uint64_t run = 0;
   std::int64_t writer = -1;     ///< iteration of the latest write
-  std::int64_t plain = -1;      ///< of the latest write that no clause merges
+  std::int64_t plain = -1;      ///< of the latest write that nothing merges
+  std::uint32_t reduction = 0;  ///< of the latest write that is merged
   std::int64_t reader = -1;
   bool several_writers = false, several_readers = false;
 
-  /// False where another iteration's access meets this one. `merged`: an update that the loop's clause merges over its lanes.
-  bool write(std::int64_t iteration, bool merged) {
+  /// False where another iteration's access meets this one. `merged`: the reduction whose updates a clause merges over lanes, or that
+  /// is updated atomically; 0: a plain write.
+  bool write(std::int64_t iteration, std::uint32_t merged) {
     const bool read_elsewhere = several_readers || (reader != -1 && reader != iteration);
-    const bool written_elsewhere = merged ? plain != -1 && plain != iteration : several_writers || (writer != -1 && writer != iteration);
-    several_writers = several_writers || (writer != -1 && writer != iteration);
+    const bool any_elsewhere = several_writers || (writer != -1 && writer != iteration);
+    const bool plain_elsewhere = plain != -1 && plain != iteration;
+    const bool written_elsewhere = merged == 0 || (reduction != 0 && reduction != merged) ? any_elsewhere : plain_elsewhere;
+    several_writers = any_elsewhere;
     writer = iteration;
-    if (!merged) plain = iteration;
+    if (merged == 0) plain = iteration;
+    else reduction = merged;
     return !read_elsewhere && !written_elsewhere;
   }
   bool read(std::int64_t iteration) {

@@ -95,6 +95,14 @@ void add_array_operators(std::vector<Operator>& operators) {
                            return {{"without zero fill", copy}};
                          });
                        }});
+  operators.push_back({"plain-update", "threads update elements without keeping each other out", {"races", "text"}, false, [](const Subject& s) {
+                         return at_every_statement(s, [](const AstStatement& statement, const Ast&) -> std::vector<std::pair<std::string, AstStatement>> {
+                           if (statement.atom != "atomic_update") return {};
+                           AstStatement copy = statement;
+                           copy.atom.clear();
+                           return {{"is plain", copy}};
+                         });
+                       }});
 }
 
 }  // namespace tileopt::mutation

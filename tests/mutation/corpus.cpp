@@ -62,6 +62,20 @@ def clipped_sum(X: i32[R, N], S: inout[i32[N]]):
             S[j] += X[r, j]
 )";
 
+// Scatters on threads, by atomic updates: { program, pins }.
+const std::vector<std::pair<std::string, std::string>> scattered_programs = {
+    {"def count_keys(key: i32[N], C: inout[i32[B]]):\n    assume(0 <= key[:] < B)\n    for i in range(N):\n        C[key[i]] += 1\n",
+     "parallel(\"i\")\natom(C, \"atomic_update\")"},
+    {"def add_weights(key: i32[N], w: f32[N], W: inout[f32[B]]):\n    assume(0 <= key[:] < B)\n    for i in range(N):\n        W[key[i]] += w[i]\n",
+     "parallel(\"i\")\natom(W, \"atomic_update\")"},
+    {"def mark_bits(key: i32[N], m: i64[N], M: inout[i64[B]]):\n    assume(0 <= key[:] < B)\n    for i in range(N):\n        M[key[i]] |= m[i]\n",
+     "parallel(\"i\")\natom(M, \"atomic_update\")"},
+    {"def count_pairs(key: i32[N], C: inout[i32[B, 2]]):\n    assume(0 <= key[:] < B)\n    for i, side in grid(N, 2):\n        C[key[i], side] += 1\n",
+     "parallel(\"i\")\natom(C, \"atomic_update\")"},
+    {"def column_totals(X: i32[R, N], T: inout[i32[N]]):\n    for r, j in grid(R, N):\n        T[j] += X[r, j]\n",
+     "schedule(\"original\")\nparallel(\"r\")\natom(T, \"atomic_update\")"},
+};
+
 std::shared_ptr<const Program> parse(isl::ctx ctx, const std::string& name) {
   const std::string file = root + "/" + name + ".tile";
   return std::make_shared<const Program>(parse_tile_file(ctx, read_file(file), file).programs.at(0));
@@ -108,6 +122,10 @@ std::vector<Subject> load_subjects(isl::ctx ctx, bool all) {
   }
   for (const Program& program : parse_tile_file(ctx, conditional_programs, "conditional.tile").programs)
     subjects.push_back(compile_subject(program.name(), std::make_shared<const Program>(program), ""));
+  for (const auto& [text, pins] : scattered_programs) {
+    const Program program = parse_tile_file(ctx, text, "scattered.tile").programs.at(0);
+    subjects.push_back(compile_subject(program.name(), std::make_shared<const Program>(program), pins));
+  }
   return subjects;
 }
 

@@ -4,6 +4,7 @@
 #include "cost_models/machines.h"
 #include "driver/request.h"
 #include "frontends/tile_text/tile_text.h"
+#include "interpreter/provenance.h"
 #include "verify/verify.h"
 
 namespace tileopt {
@@ -83,6 +84,22 @@ TEST_F(AtomicUpdates, APrintedUpdateMustBeAtomicExactlyWhereTheAstSaysSo) {
   const Obligation o = refuted(module.asts, facts);
   EXPECT_EQ(o.name, "text");
   EXPECT_NE(o.reason.find("what H tests"), std::string::npos) << o.reason;
+}
+
+TEST_F(AtomicUpdates, EnumerationSaysTheSame) {
+  Module module = compile(histogram, atomic_pins);
+  const ProvenanceReference reference(*program_, {{"N", 20}, {"B", 3}}, 1);
+  EXPECT_FALSE(enumerate_kernels(reference, module.asts, module.text.facts, machine_).has_value());
+  EXPECT_FALSE(enumerate_kernels(reference, module.asts, {}, machine_).has_value());
+  std::vector<PrintFacts> facts = module.text.facts;
+  facts.at(0).leaves.at(1).tested.clear();
+  const auto printed = enumerate_kernels(reference, module.asts, facts, machine_);
+  ASSERT_TRUE(printed.has_value());
+  EXPECT_EQ(printed->obligation, "races");
+  for (auto& [name, statement] : module.asts.at(0).statements) statement.atom = name == "S" ? "" : statement.atom;
+  const auto plain = enumerate_kernels(reference, module.asts, {}, machine_);
+  ASSERT_TRUE(plain.has_value());
+  EXPECT_NE(plain->text.find("of S"), std::string::npos) << plain->text;
 }
 
 TEST_F(AtomicUpdates, NobodyElseMayTouchTheElements) {
