@@ -1,0 +1,137 @@
+#include "kernel.h"
+
+#include <dlfcn.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <functional>
+#include <stdexcept>
+
+#include "backends/openmp/signature.h"
+#include "backends/openmp/toolchain.h"
+#include "cost_models/machines.h"
+#include "driver/request.h"
+#include "frontends/tile_text/tile_text.h"
+#include "support/document.h"
+#include "support/error.h"
+#include "support/text.h"
+
+namespace tileopt::table {
+
+namespace {
+
+using Call = std::int32_t (*)(const std::int64_t* sizes, void* const* arguments, void* workspace);
+using WorkspaceBytes = std::int64_t (*)(const std::int64_t* sizes);
+using Loop = void (*)(const std::int64_t* sizes, void* const* arguments);
+
+struct Library {
+  explicit Library(const std::string& path) : handle(dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)) {
+    if (handle == nullptr) throw std::runtime_error(dlerror());
+  }
+  ~Library() { dlclose(handle); }
+  void* symbol(const char* name) const {
+    void* found = dlsym(handle, name);
+    if (found == nullptr) throw std::runtime_error(std::string("no symbol ") + name);
+    return found;
+  }
+  void* handle;
+};
+
+// Calls of one type for every kernel, whatever its arguments are.
+std::string trampolines(const Signature& signature, const std::string& header) {
+  std::vector<std::string> sizes, call;
+  for (std::size_t i = 0; i < signature.sizes.size(); ++i) sizes.push_back("s[" + std::to_string(i) + "]");
+  call = sizes;
+  for (std::size_t i = 0; i < signature.arguments.size(); ++i) {
+    const std::string at = "a[" + std::to_string(i) + "]", type = memory_type_c(signature.arguments[i]);
+    call.push_back(signature.arguments[i].by_value ? "*(const " + type + "*)" + at : at);
+  }
+  call.push_back("w");
+  return "#include \"" + header + "\"\nint32_t table_call(const int64_t* s, void* const* a, void* w) { (void)s; (void)a; return " + signature.function + "(" +
+         join(call, ", ") + "); }\nint64_t table_bytes(const int64_t* s) { (void)s; return " + signature.function + "_workspace_bytes(" + join(sizes, ", ") + "); }\n";
+}
+
+void write(const std::string& path, const std::string& text) {
+  std::ofstream file(path);
+  file << text;
+  if (!file.flush()) throw std::runtime_error("cannot write " + path);
+}
+
+}  // namespace
+
+struct Kernel::State {
+  TemporaryDirectory folder;
+  std::unique_ptr<Library> library;
+};
+
+Kernel Kernel::compile(const std::string& tile_text, const KernelOptions& options) {
+  auto state = std::make_shared<State>();
+  poly::Context context;
+  const auto program = std::make_shared<const Program>(parse_tile_file(context.get(), tile_text, "row.tile").programs.at(0));
+  Request request;
+  request.machine = find_machine("host");
+  request.resolve.threads = options.threads;
+  if (!options.pins.empty()) request.pins = parse_pins(options.pins, "pins");
+  Trace trace;
+  Candidate<Outcome> outcome = resolve_and_compile(program, request, trace);
+  if (const auto* refused = std::get_if<Infeasible>(&outcome)) throw std::runtime_error(to_string(*refused));
+  const Module& module = std::get<Outcome>(outcome).module;
+  if (const std::string lacking = unproved_text(module.certificate); !lacking.empty()) throw std::runtime_error(lacking);
+  const std::string base = state->folder.path() + "/" + program->name();
+  write(base + ".c", module.text.source);
+  write(base + ".h", module.text.header);
+  write(base + "_table.c", trampolines(make_signature(*program, module.asts), base + ".h"));
+  const std::string compiler = options.compiler.empty() ? find_c_compiler() : options.compiler;
+  compile_shared_object(compiler, {base + ".c", base + "_table.c"}, base + ".so", program->numerics(), request.machine, options.flags);
+  state->library = std::make_unique<Library>(base + ".so");
+  Kernel kernel;
+  kernel.state_ = state;
+  return kernel;
+}
+
+Kernel Kernel::load(const std::string& name, const KernelOptions& options) {
+  return compile(read_file(std::string(TILEOPT_SOURCE_DIR) + "/benchmarks/kernels/" + name + ".tile"), options);
+}
+
+std::function<void()> Kernel::bind(const std::vector<std::int64_t>& sizes, const std::vector<void*>& arguments) const {
+  const auto call = reinterpret_cast<Call>(state_->library->symbol("table_call"));
+  const std::int64_t bytes = reinterpret_cast<WorkspaceBytes>(state_->library->symbol("table_bytes"))(sizes.data());
+  if (bytes < 0) throw std::runtime_error("the launcher refuses these sizes");
+  const std::size_t rounded = (static_cast<std::size_t>(bytes) + 255) / 256 * 256;
+  const std::shared_ptr<void> workspace(rounded > 0 ? std::aligned_alloc(256, rounded) : nullptr, std::free);
+  return [state = state_, call, sizes, arguments, workspace] {
+    if (const std::int32_t code = call(sizes.data(), arguments.data(), workspace.get()); code != 0)
+      throw std::runtime_error("the launcher returned " + std::to_string(code));
+  };
+}
+
+std::function<void()> plain_loop(const std::string& c_text, const std::string& function, const std::vector<std::string>& flags,
+                                 const std::vector<std::int64_t>& sizes, const std::vector<void*>& arguments) {
+  struct Loaded {
+    TemporaryDirectory folder;
+    std::unique_ptr<Library> library;
+  };
+  auto loaded = std::make_shared<Loaded>();
+  const std::string base = loaded->folder.path() + "/loop";
+  write(base + ".c", c_text);
+  std::vector<std::string> words = {find_c_compiler(), "-O3", "-std=gnu11", "-shared", "-fPIC", "-march=native"};
+  words.insert(words.end(), flags.begin(), flags.end());
+  words.insert(words.end(), {base + ".c", "-o", base + ".so", "-lm"});
+  if (words[0].find('/') == std::string::npos) words[0] = "/usr/bin/" + words[0];
+  const ProcessResult result = run_process(words, 120);
+  if (result.code != 0) throw std::runtime_error(result.output);
+  loaded->library = std::make_unique<Library>(base + ".so");
+  const auto loop = reinterpret_cast<Loop>(loaded->library->symbol(function.c_str()));
+  return [loaded, loop, sizes, arguments] { loop(sizes.data(), arguments.data()); };
+}
+
+std::string find_clang() {
+  for (const char* path : {"/usr/bin/clang-19", "/usr/lib/llvm-19/bin/clang"})
+    if (access(path, X_OK) == 0) return path;
+  return "";
+}
+
+std::vector<float> as_floats(const Buffer<float>& buffer) { return {buffer.data(), buffer.data() + buffer.size()}; }
+
+}  // namespace tileopt::table
