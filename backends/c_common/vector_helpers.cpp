@@ -56,6 +56,62 @@ const char* const store_f16_text =
     "  return __builtin_convertvector((is_nan & 0x7e00u) | (~is_nan & finite) | sign >> 16, u16x@);\n"
     "}\n";
 
+// The first n lanes of a vector in memory: the others are 0, and nothing beyond them is touched.
+const char* const load_part_text =
+    "$Tx@ tileopt_load_part_$Tx@(const $C* p, int64_t n) {\n"
+    "  if (n >= @) return *(const $Tx@_u*)p;\n$I"
+    "  $C lanes[@] = {0};\n"
+    "  for (int64_t i = 0; i < n; ++i) lanes[i] = p[i];\n"
+    "  return *(const $Tx@_u*)lanes;\n"
+    "}\n";
+const char* const store_part_text =
+    "void tileopt_store_part_$Tx@($C* p, $Tx@ x, int64_t n) {\n"
+    "  if (n >= @) { *($Tx@_u*)p = x; return; }\n$I"
+    "  for (int64_t i = 0; i < n; ++i) p[i] = x[i];\n"
+    "}\n";
+
+/// The first n lanes of x, the others of `old`.
+const char* const keep_part_text =
+    "$Tx@ tileopt_keep_part_$Tx@($Tx@ old, $Tx@ x, int64_t n) {\n"
+    "  $Mx@ index = {0};\n"
+    "  if (n >= @) return x;\n"
+    "  for (int i = 0; i < @; ++i) index[i] = ($N)i;\n"
+    "  return tileopt_select_$Tx@(($Mx@)(index < ($N)n), x, old);\n"
+    "}\n";
+
+/// Instructions with a mask, where the type has them: of 64 bytes by AVX-512, of 32 by AVX2.
+struct MaskedMoves {
+  ElementType type;
+  const char *suffix512, *suffix256, *set256, *order;
+  int lanes512;
+};
+constexpr MaskedMoves masked_moves[] = {
+    {ElementType::f32, "ps", "ps", "epi32(", "0, 1, 2, 3, 4, 5, 6, 7", 16},
+    {ElementType::i32, "epi32", "epi32", "epi32(", "0, 1, 2, 3, 4, 5, 6, 7", 16},
+    {ElementType::f64, "pd", "pd", "epi64x(", "3, 2, 1, 0", 8},
+    {ElementType::i64, "epi64", "epi64", "epi64x(", "3, 2, 1, 0", 8},
+};
+
+std::string masked_text(const MaskedMoves& moves, bool load) {
+  const std::string wide = std::to_string(moves.lanes512), half = std::to_string(moves.lanes512 / 2);
+  const bool quads = moves.lanes512 == 8;
+  const std::string pointer = std::string(moves.type == ElementType::i64 ? "(long long*)" : "") + "p";
+  const std::string mask512 = "(__mmask" + wide + ")((1u << n) - 1)";
+  const std::string order = quads ? "_mm256_set_epi64x(" + std::string(moves.order) + ")" : "_mm256_setr_epi32(" + std::string(moves.order) + ")";
+  const std::string mask256 = std::string("_mm256_cmpgt_") + (quads ? "epi64" : "epi32") + "(_mm256_set1_" + moves.set256 + "n), " + order + ")";
+  const std::string const_pointer = std::string(moves.type == ElementType::i64 ? "(const long long*)" : "") + "p";
+  const std::string vector256 = is_float(moves.type) ? (quads ? "(__m256d)" : "(__m256)") : "(__m256i)";
+  const std::string vector512 = is_float(moves.type) ? (quads ? "(__m512d)" : "(__m512)") : "(__m512i)";
+  if (load)
+    return "#if defined(__AVX512F__) && @ == " + wide + "\n  return ($Tx@)_mm512_maskz_loadu_" + moves.suffix512 + "(" + mask512 +
+           ", p);\n#elif defined(__AVX2__) && @ == " + half + "\n  return ($Tx@)_mm256_maskload_" + moves.suffix256 + "(" + const_pointer + ", " + mask256 + ");\n#endif\n";
+  return "#if defined(__AVX512F__) && @ == " + wide + "\n  _mm512_mask_storeu_" + moves.suffix512 + "(p, " + mask512 + ", " + vector512 +
+         "x);\n  return;\n#elif defined(__AVX2__) && @ == " + half + "\n  _mm256_maskstore_" + moves.suffix256 + "(" + pointer + ", " + mask256 + ", " + vector256 +
+         "x);\n  return;\n#endif\n";
+}
+
+const char* const intrinsics_text = "#if defined(__AVX2__)\n#include <immintrin.h>\n#endif\n";
+
 struct Lane {
   ElementType type;
   ElementType mask;
@@ -79,6 +135,14 @@ void add_lane(std::vector<HelperRow>& rows, const Lane& lane) {
                   fill(replace_all(replace_all(minmax, "$O", "min"), "$R", "<="))});
   rows.push_back({"tileopt_max_" + type + "x@", {"tileopt_select_" + type + "x@"},
                   fill(replace_all(replace_all(minmax, "$O", "max"), "$R", ">="))});
+  rows.push_back({"tileopt_keep_part_" + type + "x@", {"tileopt_select_" + type + "x@"}, fill(replace_all(keep_part_text, "$N", storage_type_c(lane.mask)))});
+  for (const bool load : {true, false}) {
+    std::string masked;
+    for (const MaskedMoves& moves : masked_moves)
+      if (moves.type == lane.type) masked = masked_text(moves, load);
+    rows.push_back({std::string(load ? "tileopt_load_part_" : "tileopt_store_part_") + type + "x@", {type},
+                    (masked.empty() ? "" : intrinsics_text) + fill(replace_all(load ? load_part_text : store_part_text, "$I", masked))});
+  }
 }
 }  // namespace
 

@@ -97,6 +97,51 @@ void VectorLeaf::print() {
   }
 }
 
+bool VectorLeaf::moves_as_is(const LeafOperand& operand) const {
+  const ElementType element = operand.storage->element;
+  return in_memory(operand) && operand.contiguous(leaf_.radices.size() - 1) && compute_type(element) == element && element != ElementType::i4 &&
+         element != ElementType::u4 && element != ElementType::boolean;
+}
+
+bool VectorLeaf::possible_in_part() const {
+  if (!possible() || leaf_.zero_fill()) return false;
+  const std::size_t last = leaf_.radices.size() - 1;
+  const auto fits = [&](const LeafOperand& operand) { return lines_up(operand, lanes_) || operand.still(last) || moves_as_is(operand); };
+  return !leaf_.write.still(last) && fits(leaf_.write) && std::all_of(leaf_.reads.begin(), leaf_.reads.end(), fits);
+}
+
+void VectorLeaf::print_part(const std::vector<AstExprPtr>& extents) {
+  print_pointers();
+  const std::size_t last = leaf_.radices.size() - 1;
+  std::vector<long> point(leaf_.radices.size(), 0);
+  const auto test = [&](std::size_t digit) {
+    const auto extent = constant_value(extents[digit]);
+    if (extent) return std::string(point[digit] < *extent ? "" : "0");
+    return integer_c(extents[digit], names_, helpers_, 3) + " > " + std::to_string(point[digit]);
+  };
+  while (true) {
+    std::vector<std::string> tests;
+    for (std::size_t b = 0; b < last; ++b)
+      if (const std::string one = test(b); !one.empty()) tests.push_back(one);
+    if (!tests.empty()) out_.open("if (" + join(tests, " && ") + ")");
+    for (point[last] = 0; point[last] < leaf_.radices[last]; point[last] += lanes_) {
+      loaded_.clear();  // what one test guards, another one's block does not see
+      const auto extent = constant_value(extents[last]);
+      part_ = extent ? std::to_string(std::clamp<long>(*extent - point[last], 0, lanes_))
+                     : integer_c(fold(ast_operation(AstExpr::Kind::sub, {extents[last], ast_integer(point[last])})), names_, helpers_);
+      const std::string some = test(last);
+      if (!some.empty()) out_.open("if (" + some + ")");
+      print_statement(point);
+      if (!some.empty()) out_.close();
+    }
+    if (!tests.empty()) out_.close();
+    std::size_t d = last;
+    while (d > 0 && ++point[d - 1] >= leaf_.radices[d - 1]) point[--d] = 0;
+    if (d == 0) break;
+  }
+  part_.clear();
+}
+
 /// Some statement of the box reads the value that another one has read.
 bool VectorLeaf::reused(const LeafOperand& operand) const {
   const std::size_t last = leaf_.radices.size() - 1;
@@ -140,7 +185,9 @@ std::string VectorLeaf::load_text(const LeafOperand& operand, std::size_t slot, 
   }
   if (in_memory(operand) && operand.contiguous(last)) {
     const std::string type = helpers_.vector_type(element, lanes_);
-    const std::string stored = "*(const " + type + "_u*)&" + memory_element(operand, slot, point);
+    const std::string address = "&" + memory_element(operand, slot, point);
+    const std::string stored = part_.empty() ? "*(const " + type + "_u*)" + address
+                                             : helpers_.use("tileopt_load_part_" + type_name(element) + "x@", lanes_) + "(" + address + ", " + part_ + ")";
     return convert_vector_exactly(element, operand.type, widen(operand, stored), lanes_, helpers_);
   }
   if (lines_up(operand, lanes_)) return convert_vector_exactly(element, operand.type, named_vector(operand, point), lanes_, helpers_);
@@ -157,8 +204,7 @@ VectorValue VectorLeaf::load(std::size_t access, const std::vector<long>& point)
   const LeafOperand& operand = leaf_.reads[access];
   bool uniform = false;
   if (raw_copy_) {
-    const std::string type = helpers_.vector_type(operand.storage->element, lanes_);
-    return {"*(const " + type + "_u*)&" + memory_element(operand, access + 1, point), false};
+    return {"*(const " + helpers_.vector_type(operand.storage->element, lanes_) + "_u*)&" + memory_element(operand, access + 1, point), false};
   }
   if (operand.storage == leaf_.write.storage || !reused(operand)) {
     std::string text = load_text(operand, access + 1, point, &uniform);
@@ -206,7 +252,11 @@ void VectorLeaf::print_statement(const std::vector<long>& point) {
   const bool plain = element == leaf_.type && (element == ElementType::f32 || element == ElementType::f64);
   const bool compound = plain && (leaf_.combine == Combine::sum || leaf_.combine == Combine::prod);
   const std::size_t last = leaf_.radices.size() - 1;
-  const bool vector_target = lines_up(leaf_.write, lanes_) || (in_memory(leaf_.write) && leaf_.write.contiguous(last));
+  const bool vector_target = lines_up(leaf_.write, lanes_) || (part_.empty() && in_memory(leaf_.write) && leaf_.write.contiguous(last));
+  if (compound && vector_target && !part_.empty()) {
+    const std::string target = named_vector(leaf_.write, point);
+    return assign(target, element, target + (leaf_.combine == Combine::sum ? " + " : " * ") + value.text);
+  }
   if (compound && vector_target) {
     const std::string target = in_memory(leaf_.write) ? "*(" + helpers_.vector_type(element, lanes_) + "_u*)&" + memory_element(leaf_.write, 0, point)
                                                       : named_vector(leaf_.write, point);
@@ -223,18 +273,26 @@ void VectorLeaf::print_statement(const std::vector<long>& point) {
   store(result, point);
 }
 
+void VectorLeaf::assign(const std::string& vector, ElementType element, const std::string& value) {
+  if (part_.empty()) return out_.line(vector + " = " + value + ";");
+  out_.line(vector + " = " + helpers_.use("tileopt_keep_part_" + type_name(element) + "x@", lanes_) + "(" + vector + ", " + value + ", " + part_ + ");");
+}
+
 void VectorLeaf::store(const std::string& value, const std::vector<long>& point) {
   const LeafOperand& write = leaf_.write;
   const ElementType element = write.storage->element;
   const std::size_t last = leaf_.radices.size() - 1;
   const std::string kept = convert_vector_exactly(leaf_.type, element, value, lanes_, helpers_);
-  if (lines_up(write, lanes_)) return out_.line(named_vector(write, point) + " = " + without_parentheses(kept) + ";");
+  if (lines_up(write, lanes_)) return assign(named_vector(write, point), compute_type(element), without_parentheses(kept));
   if (in_memory(write) && write.contiguous(last)) {
     std::string stored = kept;
     for (const auto& [type, stem] : {std::pair(ElementType::bf16, "tileopt_store_bf16x@"), std::pair(ElementType::f16, "tileopt_store_f16x@")}) {
       if (element != type) continue;
       stored = helpers_.use(stem, lanes_) + "(" + without_parentheses(kept) + ")";
     }
+    if (!part_.empty())
+      return out_.line(helpers_.use("tileopt_store_part_" + type_name(element) + "x@", lanes_) + "(&" + memory_element(write, 0, point) + ", " +
+                       without_parentheses(stored) + ", " + part_ + ");");
     return out_.line("*(" + helpers_.vector_type(element, lanes_) + "_u*)&" + memory_element(write, 0, point) + " = " + without_parentheses(stored) + ";");
   }
   const std::string name = names_.fresh("r");

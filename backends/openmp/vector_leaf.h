@@ -23,6 +23,12 @@ class VectorLeaf {
   /// Whether print() declares variables: the caller gives them a block.
   bool declares() const;
   void print();
+  /// Whether print_part() can serve a box that is not whole: registers hold what the leaf writes or reads, and no lane of memory is
+  /// converted on its way.
+  bool possible_in_part() const;
+  /// The box up to `extents`: a test around every row, and of a chunk that is not whole the lanes beyond are neither touched in memory nor
+  /// changed in registers.
+  void print_part(const std::vector<AstExprPtr>& extents);
 
  private:
   int choose_lanes(int vector_bytes) const;
@@ -36,6 +42,10 @@ class VectorLeaf {
   std::string index_value(std::size_t index, ElementType type, const std::vector<long>& point, bool* uniform);
   void store(const std::string& value, const std::vector<long>& point);
   std::vector<long> lane_point(std::vector<long> point, long lane) const;
+  /// Assigns to a named vector.
+  void assign(const std::string& vector, ElementType element, const std::string& value);
+  /// The chunk's address may be moved whole or in part.
+  bool moves_as_is(const LeafOperand& operand) const;
   std::string widen(const LeafOperand& operand, const std::string& stored);
 
   const LeafView& leaf_;
@@ -44,6 +54,7 @@ class VectorLeaf {
   CNames names_;   ///< temporaries are local to the leaf's block
   Helpers& helpers_;
   int lanes_ = 1;
+  std::string part_;                         ///< lanes of the chunk that is printed, C text; "": all
   bool raw_copy_ = false;                    ///< same stored elements on both sides: bits move as they are
   std::vector<std::string> pointers_;        ///< per operand (write first): pointer to the corner's element
   std::map<std::string, VectorValue> loaded_;

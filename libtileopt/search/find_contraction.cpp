@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <set>
 
-#include "passes/effective_pairs.h"
 #include "search/contraction.h"
+#include "search/statement_shape.h"
 #include "support/text.h"
 
 namespace tileopt {
@@ -24,23 +24,6 @@ std::optional<Operand> operand(const Program& program, const Statement& statemen
   std::optional<Operand> inner = operand(program, statement, cast->operand);
   if (inner) inner->element = expr->type;
   return inner;
-}
-
-/// `set` with the dimensions that `gone` names eliminated.
-isl::set without(const isl::set& set, const std::function<bool(std::size_t)>& gone) {
-  isl_set* left = set.copy();
-  const auto count = static_cast<std::size_t>(isl_set_dim(left, isl_dim_set));
-  for (std::size_t d = 0; d < count; ++d)
-    if (gone(d)) left = isl_set_eliminate(left, isl_dim_set, static_cast<unsigned>(d), 1);
-  return isl::manage(left);
-}
-
-/// The values of iterator `position` do not depend on the other iterators, but for those in `fixed`.
-bool is_rectangular(const isl::set& domain, std::size_t position, const std::vector<std::size_t>& fixed) {
-  const auto is_fixed = [&](std::size_t d) { return std::find(fixed.begin(), fixed.end(), d) != fixed.end(); };
-  const isl::set others = without(domain, [&](std::size_t d) { return d == position; });
-  const isl::set only = without(domain, [&](std::size_t d) { return d != position && !is_fixed(d); });
-  return others.intersect(only).is_equal(domain);
 }
 
 /// Indices from memory, and the iterators that their values and ranges are made of.
@@ -66,7 +49,7 @@ std::vector<std::size_t> fixed_iterators(const Statement& statement) {
 std::optional<std::string> least_value(const Statement& statement, const isl::set& domain, std::size_t position,
                                        const std::vector<std::size_t>& fixed) {
   const auto is_fixed = [&](std::size_t d) { return std::find(fixed.begin(), fixed.end(), d) != fixed.end(); };
-  isl_map* values = isl_set_identity(without(domain, [&](std::size_t d) { return d != position && !is_fixed(d); }).release());
+  isl_map* values = isl_set_identity(eliminate_dims(domain, [&](std::size_t d) { return d != position && !is_fixed(d); }).release());
   const auto count = static_cast<unsigned>(isl_map_dim(values, isl_dim_out));
   const auto at = static_cast<unsigned>(position);
   values = isl_map_project_out(values, isl_dim_out, at + 1, count - at - 1);
@@ -89,62 +72,6 @@ std::optional<std::string> least_value(const Statement& statement, const isl::se
     if (!c.is_zero()) text += " + " + poly::to_text(c) + " * " + statement.iterators[d];
   }
   return text;
-}
-
-/// Both run under the same conditions, where their iterators of one name are equal.
-bool same_conditions(const Program& program, const Statement& candidate, const Statement& statement) {
-  if (candidate.guards.size() != statement.guards.size() || candidate.predicate != nullptr || statement.predicate != nullptr) return false;
-  const std::vector<GuardElement> mine = guard_elements(program, statement), theirs = guard_elements(program, candidate);
-  if (mine.size() != statement.guards.size() || theirs.size() != mine.size()) return false;
-  isl_map* same = isl_map_from_domain_and_range(candidate.domain.copy(), statement.domain.copy());
-  for (std::size_t i = 0; i < candidate.iterators.size(); ++i) {
-    const auto at = std::find(statement.iterators.begin(), statement.iterators.end(), candidate.iterators[i]) - statement.iterators.begin();
-    same = isl_map_equate(same, isl_dim_in, static_cast<int>(i), isl_dim_out, static_cast<int>(at));
-  }
-  const isl::map pairs = isl::manage(same);  // { candidate[..] -> statement[..] }
-  for (std::size_t g = 0; g < mine.size(); ++g) {
-    if (statement.iterators[mine[g].iterator] != candidate.iterators[theirs[g].iterator] || mine[g].tensor != theirs[g].tensor) return false;
-    if (!pairs.apply_range(mine[g].element).is_subset(theirs[g].element)) return false;
-  }
-  return true;
-}
-
-/// Sets the same elements to a literal, its iterators named as those of `statement`.
-bool initialises(const Program& program, const Statement& candidate, const Statement& statement, const StatementView& view,
-                 const std::vector<std::size_t>& fixed, const TypicalSizes& sizes) {
-  if (candidate.write.tensor != statement.write.tensor || candidate.combine != Combine::assign) return false;
-  if (!std::holds_alternative<Literal>(candidate.body->node)) return false;
-  for (const std::string& iterator : candidate.iterators) {
-    if (!contains(statement.iterators, iterator)) return false;
-  }
-  for (const std::size_t m : fixed)
-    if (!contains(candidate.iterators, statement.iterators[m])) return false;
-  if (!same_conditions(program, candidate, statement)) return false;
-  const StatementView other = view_statement(program, candidate.name, iterator_members(candidate), sizes);
-  const AccessView& mine = view.accesses[0];
-  const AccessView& theirs = other.accesses[0];
-  if (!theirs.affine) return false;
-  for (std::size_t m = 0; m < view.members.size(); ++m) {
-    const std::size_t at = other.member_index(view.members[m]);
-    for (std::size_t d = 0; d < mine.coefficients.size(); ++d) {
-      const long step = at < other.members.size() ? theirs.coefficients[d][at] : 0;
-      if (step != mine.coefficients[d][m]) return false;
-    }
-  }
-  return true;
-}
-
-/// Moves exactly one subscript, by one element.
-bool moves_one(const AccessView& access, std::size_t member) {
-  const std::vector<std::size_t> dims = access.dims_of(member);
-  return dims.size() == 1 && access.coefficients[dims[0]][member] == 1;
-}
-
-/// ... and no other member moves that subscript.
-bool moves_alone(const AccessView& access, std::size_t member) {
-  if (!moves_one(access, member)) return false;
-  const std::vector<long>& row = access.coefficients[access.dims_of(member)[0]];
-  return std::count(row.begin(), row.end(), 0) + 1 == static_cast<long>(row.size());
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include "search/pins.h"
 #include "search/plan_generic.h"
 #include "search/plan_parts.h"
+#include "search/reduction_tile.h"
 #include "support/text.h"
 
 namespace tileopt {
@@ -83,7 +84,7 @@ class KernelPlanner {
  private:
   const Kernel& kernel() const { return request_.kernel; }
 
-  /// Contractions with their initialisations as parts of their own, the statements between them as generic parts.
+  /// Contractions and short windows with their initialisations as parts of their own, the statements between them as generic parts.
   std::optional<Strategy> contraction_strategy();
   bool add_generic_part(Strategy& strategy, const std::vector<std::string>& statements);
   std::optional<KernelPlan> attempt(const Strategy& strategy);
@@ -113,11 +114,13 @@ bool KernelPlanner::add_generic_part(Strategy& strategy, const std::vector<std::
 std::optional<Strategy> KernelPlanner::contraction_strategy() {
   Strategy strategy{"contraction", "original", {}};
   std::vector<Contraction> found;
+  std::vector<ReductionTile> windows;
   for (const std::string& name : kernel().statements()) {
-    std::string why_not;
+    std::string why_not, window_why_not;
     auto contraction = find_contraction(kernel(), name, request_.sizes, why_not);
     const bool is_sum = kernel().program().statement(name).combine == Combine::sum;
     if (contraction) found.push_back(std::move(*contraction));
+    else if (auto window = find_reduction_tile(kernel(), name, request_.sizes, window_why_not)) windows.push_back(std::move(*window));
     else if (is_sum) note(name + " gets no register tile: " + why_not);
   }
   std::vector<std::string> loose;
@@ -128,18 +131,20 @@ std::optional<Strategy> KernelPlanner::contraction_strategy() {
     return done;
   };
   for (const std::string& name : kernel().statements()) {
-    const auto is_init = [&](const Contraction& c) { return c.init == name; };
-    if (std::any_of(found.begin(), found.end(), is_init)) continue;
+    const auto is_init = [&](const auto& c) { return c.init == name; };
+    if (std::any_of(found.begin(), found.end(), is_init) || std::any_of(windows.begin(), windows.end(), is_init)) continue;
+    const auto window = std::find_if(windows.begin(), windows.end(), [&](const ReductionTile& w) { return w.statement == name; });
     const auto contraction = std::find_if(found.begin(), found.end(), [&](const Contraction& c) { return c.statement == name; });
-    if (contraction == found.end()) {
+    if (contraction == found.end() && window == windows.end()) {
       loose.push_back(name);
       continue;
     }
     std::string why_not;
-    std::vector<PartOption> options = plan_contraction(request_, *contraction, why_not);
+    std::vector<PartOption> options = contraction != found.end() ? plan_contraction(request_, *contraction, why_not) : plan_reduction_tile(request_, *window, why_not);
     if (options.empty()) {
       note(name + " gets no register tile: " + why_not);
-      if (!contraction->init.empty()) loose.push_back(contraction->init);
+      const std::string& init = contraction != found.end() ? contraction->init : window->init;
+      if (!init.empty()) loose.push_back(init);
       loose.push_back(name);
       continue;
     }
