@@ -22,6 +22,21 @@ static inline int64_t tileopt_min(int64_t a, int64_t b) { return a < b ? a : b; 
 
 static inline __attribute__((always_inline)) f32x8 tileopt_splat_f32x8(float x) { return x - (f32x8){0}; }
 
+#if defined(__AVX2__)
+#include <immintrin.h>
+#endif
+static inline __attribute__((always_inline)) void tileopt_store_part_f32x8(float* p, f32x8 x, int64_t n) {
+  if (n >= 8) { *(f32x8_u*)p = x; return; }
+#if defined(__AVX512F__) && 8 == 16
+  _mm512_mask_storeu_ps(p, (__mmask16)((1u << n) - 1), (__m512)x);
+  return;
+#elif defined(__AVX2__) && 8 == 8
+  _mm256_maskstore_ps(p, _mm256_cmpgt_epi32(_mm256_set1_epi32(n), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7)), (__m256)x);
+  return;
+#endif
+  for (int64_t i = 0; i < n; ++i) p[i] = x[i];
+}
+
 static __attribute__((noinline)) void tileopt_kernel_0_conv2d(const int64_t N, const int64_t H, const int64_t W, const int64_t C, const int64_t F, const float* restrict I, const float* restrict W3, float* restrict O, unsigned char* restrict workspace) {
   const int64_t I_s2 = C;
   const int64_t I_s1 = I_s2 * (2 * W + 1);
@@ -211,22 +226,53 @@ static __attribute__((noinline)) void tileopt_kernel_0_conv2d(const int64_t N, c
                       *(f32x8_u*)&p0[5 * O_s2] = O_tile_5_0;
                       *(f32x8_u*)&p0[5 * O_s2 + 8] = O_tile_5_1;
                     } else {
-                      _Alignas(64) float O_tile_spill[96];
-                      *(f32x8_u*)&O_tile_spill[0] = O_tile_0_0;
-                      *(f32x8_u*)&O_tile_spill[8] = O_tile_0_1;
-                      *(f32x8_u*)&O_tile_spill[16] = O_tile_1_0;
-                      *(f32x8_u*)&O_tile_spill[24] = O_tile_1_1;
-                      *(f32x8_u*)&O_tile_spill[32] = O_tile_2_0;
-                      *(f32x8_u*)&O_tile_spill[40] = O_tile_2_1;
-                      *(f32x8_u*)&O_tile_spill[48] = O_tile_3_0;
-                      *(f32x8_u*)&O_tile_spill[56] = O_tile_3_1;
-                      *(f32x8_u*)&O_tile_spill[64] = O_tile_4_0;
-                      *(f32x8_u*)&O_tile_spill[72] = O_tile_4_1;
-                      *(f32x8_u*)&O_tile_spill[80] = O_tile_5_0;
-                      *(f32x8_u*)&O_tile_spill[88] = O_tile_5_1;
-                      for (int64_t O_ww_2 = 0; O_ww_2 < tileopt_min(O_ww_n_2, 6); ++O_ww_2) {
-                        for (int64_t O_ff_2 = 0; O_ff_2 < tileopt_min(O_ff_n_2, 16); ++O_ff_2) {
-                          O[n * O_s0 + h * O_s1 + (150 * wc + 6 * wr + O_ww_2) * O_s2 + 1024 * fc + 16 * fr + O_ff_2] = O_tile_spill[O_ww_2 * 16 + O_ff_2];
+                      float* const p0 = O + (n * O_s0 + h * O_s1 + (150 * wc + 6 * wr) * O_s2 + 1024 * fc + 16 * fr);
+                      if (O_ww_n_2 > 0) {
+                        if (O_ff_n_2 > 0) {
+                          tileopt_store_part_f32x8(&p0[0], O_tile_0_0, O_ff_n_2);
+                        }
+                        if (O_ff_n_2 > 8) {
+                          tileopt_store_part_f32x8(&p0[8], O_tile_0_1, O_ff_n_2 - 8);
+                        }
+                      }
+                      if (O_ww_n_2 > 1) {
+                        if (O_ff_n_2 > 0) {
+                          tileopt_store_part_f32x8(&p0[O_s2], O_tile_1_0, O_ff_n_2);
+                        }
+                        if (O_ff_n_2 > 8) {
+                          tileopt_store_part_f32x8(&p0[O_s2 + 8], O_tile_1_1, O_ff_n_2 - 8);
+                        }
+                      }
+                      if (O_ww_n_2 > 2) {
+                        if (O_ff_n_2 > 0) {
+                          tileopt_store_part_f32x8(&p0[2 * O_s2], O_tile_2_0, O_ff_n_2);
+                        }
+                        if (O_ff_n_2 > 8) {
+                          tileopt_store_part_f32x8(&p0[2 * O_s2 + 8], O_tile_2_1, O_ff_n_2 - 8);
+                        }
+                      }
+                      if (O_ww_n_2 > 3) {
+                        if (O_ff_n_2 > 0) {
+                          tileopt_store_part_f32x8(&p0[3 * O_s2], O_tile_3_0, O_ff_n_2);
+                        }
+                        if (O_ff_n_2 > 8) {
+                          tileopt_store_part_f32x8(&p0[3 * O_s2 + 8], O_tile_3_1, O_ff_n_2 - 8);
+                        }
+                      }
+                      if (O_ww_n_2 > 4) {
+                        if (O_ff_n_2 > 0) {
+                          tileopt_store_part_f32x8(&p0[4 * O_s2], O_tile_4_0, O_ff_n_2);
+                        }
+                        if (O_ff_n_2 > 8) {
+                          tileopt_store_part_f32x8(&p0[4 * O_s2 + 8], O_tile_4_1, O_ff_n_2 - 8);
+                        }
+                      }
+                      if (O_ww_n_2 > 5) {
+                        if (O_ff_n_2 > 0) {
+                          tileopt_store_part_f32x8(&p0[5 * O_s2], O_tile_5_0, O_ff_n_2);
+                        }
+                        if (O_ff_n_2 > 8) {
+                          tileopt_store_part_f32x8(&p0[5 * O_s2 + 8], O_tile_5_1, O_ff_n_2 - 8);
                         }
                       }
                     }
@@ -332,12 +378,12 @@ static __attribute__((noinline)) void tileopt_kernel_0_conv2d(const int64_t N, c
                       *(f32x8_u*)&O_tile_spill[72] = O_tile_4_1;
                       *(f32x8_u*)&O_tile_spill[80] = O_tile_5_0;
                       *(f32x8_u*)&O_tile_spill[88] = O_tile_5_1;
-                      for (int64_t O_ww_3 = 0; O_ww_3 < 6; ++O_ww_3) {
-                        for (int64_t O_ff_3 = 0; O_ff_3 < 16; ++O_ff_3) {
-                          if (O_ww_3 < O_ww_n_3 && O_ff_3 < O_ff_n_3) {
-                            O_tile_spill[O_ww_3 * 16 + O_ff_3] = O[n * O_s0 + h * O_s1 + (150 * wc + 6 * wr + O_ww_3) * O_s2 + 1024 * fc + 16 * fr + O_ff_3];
+                      for (int64_t O_ww_2 = 0; O_ww_2 < 6; ++O_ww_2) {
+                        for (int64_t O_ff_2 = 0; O_ff_2 < 16; ++O_ff_2) {
+                          if (O_ww_2 < O_ww_n_3 && O_ff_2 < O_ff_n_3) {
+                            O_tile_spill[O_ww_2 * 16 + O_ff_2] = O[n * O_s0 + h * O_s1 + (150 * wc + 6 * wr + O_ww_2) * O_s2 + 1024 * fc + 16 * fr + O_ff_2];
                           } else {
-                            O_tile_spill[O_ww_3 * 16 + O_ff_3] = 0;
+                            O_tile_spill[O_ww_2 * 16 + O_ff_2] = 0;
                           }
                         }
                       }
@@ -414,22 +460,53 @@ static __attribute__((noinline)) void tileopt_kernel_0_conv2d(const int64_t N, c
                       *(f32x8_u*)&p0[5 * O_s2] = O_tile_5_0;
                       *(f32x8_u*)&p0[5 * O_s2 + 8] = O_tile_5_1;
                     } else {
-                      _Alignas(64) float O_tile_spill[96];
-                      *(f32x8_u*)&O_tile_spill[0] = O_tile_0_0;
-                      *(f32x8_u*)&O_tile_spill[8] = O_tile_0_1;
-                      *(f32x8_u*)&O_tile_spill[16] = O_tile_1_0;
-                      *(f32x8_u*)&O_tile_spill[24] = O_tile_1_1;
-                      *(f32x8_u*)&O_tile_spill[32] = O_tile_2_0;
-                      *(f32x8_u*)&O_tile_spill[40] = O_tile_2_1;
-                      *(f32x8_u*)&O_tile_spill[48] = O_tile_3_0;
-                      *(f32x8_u*)&O_tile_spill[56] = O_tile_3_1;
-                      *(f32x8_u*)&O_tile_spill[64] = O_tile_4_0;
-                      *(f32x8_u*)&O_tile_spill[72] = O_tile_4_1;
-                      *(f32x8_u*)&O_tile_spill[80] = O_tile_5_0;
-                      *(f32x8_u*)&O_tile_spill[88] = O_tile_5_1;
-                      for (int64_t O_ww_4 = 0; O_ww_4 < tileopt_min(O_ww_n_4, 6); ++O_ww_4) {
-                        for (int64_t O_ff_4 = 0; O_ff_4 < tileopt_min(O_ff_n_4, 16); ++O_ff_4) {
-                          O[n * O_s0 + h * O_s1 + (150 * wc + 6 * wr + O_ww_4) * O_s2 + 1024 * fc + 16 * fr + O_ff_4] = O_tile_spill[O_ww_4 * 16 + O_ff_4];
+                      float* const p0 = O + (n * O_s0 + h * O_s1 + (150 * wc + 6 * wr) * O_s2 + 1024 * fc + 16 * fr);
+                      if (O_ww_n_4 > 0) {
+                        if (O_ff_n_4 > 0) {
+                          tileopt_store_part_f32x8(&p0[0], O_tile_0_0, O_ff_n_4);
+                        }
+                        if (O_ff_n_4 > 8) {
+                          tileopt_store_part_f32x8(&p0[8], O_tile_0_1, O_ff_n_4 - 8);
+                        }
+                      }
+                      if (O_ww_n_4 > 1) {
+                        if (O_ff_n_4 > 0) {
+                          tileopt_store_part_f32x8(&p0[O_s2], O_tile_1_0, O_ff_n_4);
+                        }
+                        if (O_ff_n_4 > 8) {
+                          tileopt_store_part_f32x8(&p0[O_s2 + 8], O_tile_1_1, O_ff_n_4 - 8);
+                        }
+                      }
+                      if (O_ww_n_4 > 2) {
+                        if (O_ff_n_4 > 0) {
+                          tileopt_store_part_f32x8(&p0[2 * O_s2], O_tile_2_0, O_ff_n_4);
+                        }
+                        if (O_ff_n_4 > 8) {
+                          tileopt_store_part_f32x8(&p0[2 * O_s2 + 8], O_tile_2_1, O_ff_n_4 - 8);
+                        }
+                      }
+                      if (O_ww_n_4 > 3) {
+                        if (O_ff_n_4 > 0) {
+                          tileopt_store_part_f32x8(&p0[3 * O_s2], O_tile_3_0, O_ff_n_4);
+                        }
+                        if (O_ff_n_4 > 8) {
+                          tileopt_store_part_f32x8(&p0[3 * O_s2 + 8], O_tile_3_1, O_ff_n_4 - 8);
+                        }
+                      }
+                      if (O_ww_n_4 > 4) {
+                        if (O_ff_n_4 > 0) {
+                          tileopt_store_part_f32x8(&p0[4 * O_s2], O_tile_4_0, O_ff_n_4);
+                        }
+                        if (O_ff_n_4 > 8) {
+                          tileopt_store_part_f32x8(&p0[4 * O_s2 + 8], O_tile_4_1, O_ff_n_4 - 8);
+                        }
+                      }
+                      if (O_ww_n_4 > 5) {
+                        if (O_ff_n_4 > 0) {
+                          tileopt_store_part_f32x8(&p0[5 * O_s2], O_tile_5_0, O_ff_n_4);
+                        }
+                        if (O_ff_n_4 > 8) {
+                          tileopt_store_part_f32x8(&p0[5 * O_s2 + 8], O_tile_5_1, O_ff_n_4 - 8);
                         }
                       }
                     }

@@ -22,6 +22,21 @@ static inline int64_t tileopt_min(int64_t a, int64_t b) { return a < b ? a : b; 
 
 static inline __attribute__((always_inline)) f32x8 tileopt_splat_f32x8(float x) { return x - (f32x8){0}; }
 
+#if defined(__AVX2__)
+#include <immintrin.h>
+#endif
+static inline __attribute__((always_inline)) void tileopt_store_part_f32x8(float* p, f32x8 x, int64_t n) {
+  if (n >= 8) { *(f32x8_u*)p = x; return; }
+#if defined(__AVX512F__) && 8 == 16
+  _mm512_mask_storeu_ps(p, (__mmask16)((1u << n) - 1), (__m512)x);
+  return;
+#elif defined(__AVX2__) && 8 == 8
+  _mm256_maskstore_ps(p, _mm256_cmpgt_epi32(_mm256_set1_epi32(n), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7)), (__m256)x);
+  return;
+#endif
+  for (int64_t i = 0; i < n; ++i) p[i] = x[i];
+}
+
 static __attribute__((noinline)) void tileopt_kernel_0_gemm(const int64_t M, const int64_t K, const int64_t N, const float* restrict A, const float* restrict B, float* restrict C, unsigned char* restrict workspace) {
   const int64_t A_s0 = K;
   const int64_t B_s0 = N;
@@ -189,22 +204,53 @@ static __attribute__((noinline)) void tileopt_kernel_0_gemm(const int64_t M, con
                   *(f32x8_u*)&p0[5 * C_s0] = C_tile_5_0;
                   *(f32x8_u*)&p0[5 * C_s0 + 8] = C_tile_5_1;
                 } else {
-                  _Alignas(64) float C_tile_spill[96];
-                  *(f32x8_u*)&C_tile_spill[0] = C_tile_0_0;
-                  *(f32x8_u*)&C_tile_spill[8] = C_tile_0_1;
-                  *(f32x8_u*)&C_tile_spill[16] = C_tile_1_0;
-                  *(f32x8_u*)&C_tile_spill[24] = C_tile_1_1;
-                  *(f32x8_u*)&C_tile_spill[32] = C_tile_2_0;
-                  *(f32x8_u*)&C_tile_spill[40] = C_tile_2_1;
-                  *(f32x8_u*)&C_tile_spill[48] = C_tile_3_0;
-                  *(f32x8_u*)&C_tile_spill[56] = C_tile_3_1;
-                  *(f32x8_u*)&C_tile_spill[64] = C_tile_4_0;
-                  *(f32x8_u*)&C_tile_spill[72] = C_tile_4_1;
-                  *(f32x8_u*)&C_tile_spill[80] = C_tile_5_0;
-                  *(f32x8_u*)&C_tile_spill[88] = C_tile_5_1;
-                  for (int64_t C_ii_2 = 0; C_ii_2 < tileopt_min(C_ii_n_2, 6); ++C_ii_2) {
-                    for (int64_t C_jj_2 = 0; C_jj_2 < tileopt_min(C_jj_n_2, 16); ++C_jj_2) {
-                      C[(210 * ic + 6 * ir + C_ii_2) * C_s0 + 1024 * jc + 16 * jr + C_jj_2] = C_tile_spill[C_ii_2 * 16 + C_jj_2];
+                  float* const p0 = C + ((210 * ic + 6 * ir) * C_s0 + 1024 * jc + 16 * jr);
+                  if (C_ii_n_2 > 0) {
+                    if (C_jj_n_2 > 0) {
+                      tileopt_store_part_f32x8(&p0[0], C_tile_0_0, C_jj_n_2);
+                    }
+                    if (C_jj_n_2 > 8) {
+                      tileopt_store_part_f32x8(&p0[8], C_tile_0_1, C_jj_n_2 - 8);
+                    }
+                  }
+                  if (C_ii_n_2 > 1) {
+                    if (C_jj_n_2 > 0) {
+                      tileopt_store_part_f32x8(&p0[C_s0], C_tile_1_0, C_jj_n_2);
+                    }
+                    if (C_jj_n_2 > 8) {
+                      tileopt_store_part_f32x8(&p0[C_s0 + 8], C_tile_1_1, C_jj_n_2 - 8);
+                    }
+                  }
+                  if (C_ii_n_2 > 2) {
+                    if (C_jj_n_2 > 0) {
+                      tileopt_store_part_f32x8(&p0[2 * C_s0], C_tile_2_0, C_jj_n_2);
+                    }
+                    if (C_jj_n_2 > 8) {
+                      tileopt_store_part_f32x8(&p0[2 * C_s0 + 8], C_tile_2_1, C_jj_n_2 - 8);
+                    }
+                  }
+                  if (C_ii_n_2 > 3) {
+                    if (C_jj_n_2 > 0) {
+                      tileopt_store_part_f32x8(&p0[3 * C_s0], C_tile_3_0, C_jj_n_2);
+                    }
+                    if (C_jj_n_2 > 8) {
+                      tileopt_store_part_f32x8(&p0[3 * C_s0 + 8], C_tile_3_1, C_jj_n_2 - 8);
+                    }
+                  }
+                  if (C_ii_n_2 > 4) {
+                    if (C_jj_n_2 > 0) {
+                      tileopt_store_part_f32x8(&p0[4 * C_s0], C_tile_4_0, C_jj_n_2);
+                    }
+                    if (C_jj_n_2 > 8) {
+                      tileopt_store_part_f32x8(&p0[4 * C_s0 + 8], C_tile_4_1, C_jj_n_2 - 8);
+                    }
+                  }
+                  if (C_ii_n_2 > 5) {
+                    if (C_jj_n_2 > 0) {
+                      tileopt_store_part_f32x8(&p0[5 * C_s0], C_tile_5_0, C_jj_n_2);
+                    }
+                    if (C_jj_n_2 > 8) {
+                      tileopt_store_part_f32x8(&p0[5 * C_s0 + 8], C_tile_5_1, C_jj_n_2 - 8);
                     }
                   }
                 }
@@ -296,12 +342,12 @@ static __attribute__((noinline)) void tileopt_kernel_0_gemm(const int64_t M, con
                   *(f32x8_u*)&C_tile_spill[72] = C_tile_4_1;
                   *(f32x8_u*)&C_tile_spill[80] = C_tile_5_0;
                   *(f32x8_u*)&C_tile_spill[88] = C_tile_5_1;
-                  for (int64_t C_ii_3 = 0; C_ii_3 < 6; ++C_ii_3) {
-                    for (int64_t C_jj_3 = 0; C_jj_3 < 16; ++C_jj_3) {
-                      if (C_ii_3 < C_ii_n_3 && C_jj_3 < C_jj_n_3) {
-                        C_tile_spill[C_ii_3 * 16 + C_jj_3] = C[(210 * ic + 6 * ir + C_ii_3) * C_s0 + 1024 * jc + 16 * jr + C_jj_3];
+                  for (int64_t C_ii_2 = 0; C_ii_2 < 6; ++C_ii_2) {
+                    for (int64_t C_jj_2 = 0; C_jj_2 < 16; ++C_jj_2) {
+                      if (C_ii_2 < C_ii_n_3 && C_jj_2 < C_jj_n_3) {
+                        C_tile_spill[C_ii_2 * 16 + C_jj_2] = C[(210 * ic + 6 * ir + C_ii_2) * C_s0 + 1024 * jc + 16 * jr + C_jj_2];
                       } else {
-                        C_tile_spill[C_ii_3 * 16 + C_jj_3] = 0;
+                        C_tile_spill[C_ii_2 * 16 + C_jj_2] = 0;
                       }
                     }
                   }
@@ -374,22 +420,53 @@ static __attribute__((noinline)) void tileopt_kernel_0_gemm(const int64_t M, con
                   *(f32x8_u*)&p0[5 * C_s0] = C_tile_5_0;
                   *(f32x8_u*)&p0[5 * C_s0 + 8] = C_tile_5_1;
                 } else {
-                  _Alignas(64) float C_tile_spill[96];
-                  *(f32x8_u*)&C_tile_spill[0] = C_tile_0_0;
-                  *(f32x8_u*)&C_tile_spill[8] = C_tile_0_1;
-                  *(f32x8_u*)&C_tile_spill[16] = C_tile_1_0;
-                  *(f32x8_u*)&C_tile_spill[24] = C_tile_1_1;
-                  *(f32x8_u*)&C_tile_spill[32] = C_tile_2_0;
-                  *(f32x8_u*)&C_tile_spill[40] = C_tile_2_1;
-                  *(f32x8_u*)&C_tile_spill[48] = C_tile_3_0;
-                  *(f32x8_u*)&C_tile_spill[56] = C_tile_3_1;
-                  *(f32x8_u*)&C_tile_spill[64] = C_tile_4_0;
-                  *(f32x8_u*)&C_tile_spill[72] = C_tile_4_1;
-                  *(f32x8_u*)&C_tile_spill[80] = C_tile_5_0;
-                  *(f32x8_u*)&C_tile_spill[88] = C_tile_5_1;
-                  for (int64_t C_ii_4 = 0; C_ii_4 < tileopt_min(C_ii_n_4, 6); ++C_ii_4) {
-                    for (int64_t C_jj_4 = 0; C_jj_4 < tileopt_min(C_jj_n_4, 16); ++C_jj_4) {
-                      C[(210 * ic + 6 * ir + C_ii_4) * C_s0 + 1024 * jc + 16 * jr + C_jj_4] = C_tile_spill[C_ii_4 * 16 + C_jj_4];
+                  float* const p0 = C + ((210 * ic + 6 * ir) * C_s0 + 1024 * jc + 16 * jr);
+                  if (C_ii_n_4 > 0) {
+                    if (C_jj_n_4 > 0) {
+                      tileopt_store_part_f32x8(&p0[0], C_tile_0_0, C_jj_n_4);
+                    }
+                    if (C_jj_n_4 > 8) {
+                      tileopt_store_part_f32x8(&p0[8], C_tile_0_1, C_jj_n_4 - 8);
+                    }
+                  }
+                  if (C_ii_n_4 > 1) {
+                    if (C_jj_n_4 > 0) {
+                      tileopt_store_part_f32x8(&p0[C_s0], C_tile_1_0, C_jj_n_4);
+                    }
+                    if (C_jj_n_4 > 8) {
+                      tileopt_store_part_f32x8(&p0[C_s0 + 8], C_tile_1_1, C_jj_n_4 - 8);
+                    }
+                  }
+                  if (C_ii_n_4 > 2) {
+                    if (C_jj_n_4 > 0) {
+                      tileopt_store_part_f32x8(&p0[2 * C_s0], C_tile_2_0, C_jj_n_4);
+                    }
+                    if (C_jj_n_4 > 8) {
+                      tileopt_store_part_f32x8(&p0[2 * C_s0 + 8], C_tile_2_1, C_jj_n_4 - 8);
+                    }
+                  }
+                  if (C_ii_n_4 > 3) {
+                    if (C_jj_n_4 > 0) {
+                      tileopt_store_part_f32x8(&p0[3 * C_s0], C_tile_3_0, C_jj_n_4);
+                    }
+                    if (C_jj_n_4 > 8) {
+                      tileopt_store_part_f32x8(&p0[3 * C_s0 + 8], C_tile_3_1, C_jj_n_4 - 8);
+                    }
+                  }
+                  if (C_ii_n_4 > 4) {
+                    if (C_jj_n_4 > 0) {
+                      tileopt_store_part_f32x8(&p0[4 * C_s0], C_tile_4_0, C_jj_n_4);
+                    }
+                    if (C_jj_n_4 > 8) {
+                      tileopt_store_part_f32x8(&p0[4 * C_s0 + 8], C_tile_4_1, C_jj_n_4 - 8);
+                    }
+                  }
+                  if (C_ii_n_4 > 5) {
+                    if (C_jj_n_4 > 0) {
+                      tileopt_store_part_f32x8(&p0[5 * C_s0], C_tile_5_0, C_jj_n_4);
+                    }
+                    if (C_jj_n_4 > 8) {
+                      tileopt_store_part_f32x8(&p0[5 * C_s0 + 8], C_tile_5_1, C_jj_n_4 - 8);
                     }
                   }
                 }

@@ -50,6 +50,21 @@ static inline uint16_t tileopt_store_bf16(float x) { return (uint16_t)(tileopt_b
 
 static inline __attribute__((always_inline)) f32x8 tileopt_splat_f32x8(float x) { return x - (f32x8){0}; }
 
+#if defined(__AVX2__)
+#include <immintrin.h>
+#endif
+static inline __attribute__((always_inline)) void tileopt_store_part_f32x8(float* p, f32x8 x, int64_t n) {
+  if (n >= 8) { *(f32x8_u*)p = x; return; }
+#if defined(__AVX512F__) && 8 == 16
+  _mm512_mask_storeu_ps(p, (__mmask16)((1u << n) - 1), (__m512)x);
+  return;
+#elif defined(__AVX2__) && 8 == 8
+  _mm256_maskstore_ps(p, _mm256_cmpgt_epi32(_mm256_set1_epi32(n), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7)), (__m256)x);
+  return;
+#endif
+  for (int64_t i = 0; i < n; ++i) p[i] = x[i];
+}
+
 static inline __attribute__((always_inline)) f32x8 tileopt_load_bf16x8(u16x8 bits) { return (f32x8)(__builtin_convertvector(bits, u32x8) << 16); }
 
 static __attribute__((noinline)) void tileopt_kernel_0_gemm_bf16(const int64_t M, const int64_t K, const int64_t N, const uint16_t* restrict A, const uint16_t* restrict B, uint16_t* restrict C, float* restrict acc, unsigned char* restrict workspace) {
@@ -220,22 +235,53 @@ static __attribute__((noinline)) void tileopt_kernel_0_gemm_bf16(const int64_t M
                   *(f32x8_u*)&p0[5 * acc_s0] = acc_tile_5_0;
                   *(f32x8_u*)&p0[5 * acc_s0 + 8] = acc_tile_5_1;
                 } else {
-                  _Alignas(64) float acc_tile_spill[96];
-                  *(f32x8_u*)&acc_tile_spill[0] = acc_tile_0_0;
-                  *(f32x8_u*)&acc_tile_spill[8] = acc_tile_0_1;
-                  *(f32x8_u*)&acc_tile_spill[16] = acc_tile_1_0;
-                  *(f32x8_u*)&acc_tile_spill[24] = acc_tile_1_1;
-                  *(f32x8_u*)&acc_tile_spill[32] = acc_tile_2_0;
-                  *(f32x8_u*)&acc_tile_spill[40] = acc_tile_2_1;
-                  *(f32x8_u*)&acc_tile_spill[48] = acc_tile_3_0;
-                  *(f32x8_u*)&acc_tile_spill[56] = acc_tile_3_1;
-                  *(f32x8_u*)&acc_tile_spill[64] = acc_tile_4_0;
-                  *(f32x8_u*)&acc_tile_spill[72] = acc_tile_4_1;
-                  *(f32x8_u*)&acc_tile_spill[80] = acc_tile_5_0;
-                  *(f32x8_u*)&acc_tile_spill[88] = acc_tile_5_1;
-                  for (int64_t acc_ii_2 = 0; acc_ii_2 < tileopt_min(acc_ii_n_2, 6); ++acc_ii_2) {
-                    for (int64_t acc_jj_2 = 0; acc_jj_2 < tileopt_min(acc_jj_n_2, 16); ++acc_jj_2) {
-                      acc[(210 * ic + 6 * ir + acc_ii_2) * acc_s0 + 1024 * jc + 16 * jr + acc_jj_2] = acc_tile_spill[acc_ii_2 * 16 + acc_jj_2];
+                  float* const p0 = acc + ((210 * ic + 6 * ir) * acc_s0 + 1024 * jc + 16 * jr);
+                  if (acc_ii_n_2 > 0) {
+                    if (acc_jj_n_2 > 0) {
+                      tileopt_store_part_f32x8(&p0[0], acc_tile_0_0, acc_jj_n_2);
+                    }
+                    if (acc_jj_n_2 > 8) {
+                      tileopt_store_part_f32x8(&p0[8], acc_tile_0_1, acc_jj_n_2 - 8);
+                    }
+                  }
+                  if (acc_ii_n_2 > 1) {
+                    if (acc_jj_n_2 > 0) {
+                      tileopt_store_part_f32x8(&p0[acc_s0], acc_tile_1_0, acc_jj_n_2);
+                    }
+                    if (acc_jj_n_2 > 8) {
+                      tileopt_store_part_f32x8(&p0[acc_s0 + 8], acc_tile_1_1, acc_jj_n_2 - 8);
+                    }
+                  }
+                  if (acc_ii_n_2 > 2) {
+                    if (acc_jj_n_2 > 0) {
+                      tileopt_store_part_f32x8(&p0[2 * acc_s0], acc_tile_2_0, acc_jj_n_2);
+                    }
+                    if (acc_jj_n_2 > 8) {
+                      tileopt_store_part_f32x8(&p0[2 * acc_s0 + 8], acc_tile_2_1, acc_jj_n_2 - 8);
+                    }
+                  }
+                  if (acc_ii_n_2 > 3) {
+                    if (acc_jj_n_2 > 0) {
+                      tileopt_store_part_f32x8(&p0[3 * acc_s0], acc_tile_3_0, acc_jj_n_2);
+                    }
+                    if (acc_jj_n_2 > 8) {
+                      tileopt_store_part_f32x8(&p0[3 * acc_s0 + 8], acc_tile_3_1, acc_jj_n_2 - 8);
+                    }
+                  }
+                  if (acc_ii_n_2 > 4) {
+                    if (acc_jj_n_2 > 0) {
+                      tileopt_store_part_f32x8(&p0[4 * acc_s0], acc_tile_4_0, acc_jj_n_2);
+                    }
+                    if (acc_jj_n_2 > 8) {
+                      tileopt_store_part_f32x8(&p0[4 * acc_s0 + 8], acc_tile_4_1, acc_jj_n_2 - 8);
+                    }
+                  }
+                  if (acc_ii_n_2 > 5) {
+                    if (acc_jj_n_2 > 0) {
+                      tileopt_store_part_f32x8(&p0[5 * acc_s0], acc_tile_5_0, acc_jj_n_2);
+                    }
+                    if (acc_jj_n_2 > 8) {
+                      tileopt_store_part_f32x8(&p0[5 * acc_s0 + 8], acc_tile_5_1, acc_jj_n_2 - 8);
                     }
                   }
                 }
@@ -327,12 +373,12 @@ static __attribute__((noinline)) void tileopt_kernel_0_gemm_bf16(const int64_t M
                   *(f32x8_u*)&acc_tile_spill[72] = acc_tile_4_1;
                   *(f32x8_u*)&acc_tile_spill[80] = acc_tile_5_0;
                   *(f32x8_u*)&acc_tile_spill[88] = acc_tile_5_1;
-                  for (int64_t acc_ii_3 = 0; acc_ii_3 < 6; ++acc_ii_3) {
-                    for (int64_t acc_jj_3 = 0; acc_jj_3 < 16; ++acc_jj_3) {
-                      if (acc_ii_3 < acc_ii_n_3 && acc_jj_3 < acc_jj_n_3) {
-                        acc_tile_spill[acc_ii_3 * 16 + acc_jj_3] = acc[(210 * ic + 6 * ir + acc_ii_3) * acc_s0 + 1024 * jc + 16 * jr + acc_jj_3];
+                  for (int64_t acc_ii_2 = 0; acc_ii_2 < 6; ++acc_ii_2) {
+                    for (int64_t acc_jj_2 = 0; acc_jj_2 < 16; ++acc_jj_2) {
+                      if (acc_ii_2 < acc_ii_n_3 && acc_jj_2 < acc_jj_n_3) {
+                        acc_tile_spill[acc_ii_2 * 16 + acc_jj_2] = acc[(210 * ic + 6 * ir + acc_ii_2) * acc_s0 + 1024 * jc + 16 * jr + acc_jj_2];
                       } else {
-                        acc_tile_spill[acc_ii_3 * 16 + acc_jj_3] = 0;
+                        acc_tile_spill[acc_ii_2 * 16 + acc_jj_2] = 0;
                       }
                     }
                   }
@@ -405,22 +451,53 @@ static __attribute__((noinline)) void tileopt_kernel_0_gemm_bf16(const int64_t M
                   *(f32x8_u*)&p0[5 * acc_s0] = acc_tile_5_0;
                   *(f32x8_u*)&p0[5 * acc_s0 + 8] = acc_tile_5_1;
                 } else {
-                  _Alignas(64) float acc_tile_spill[96];
-                  *(f32x8_u*)&acc_tile_spill[0] = acc_tile_0_0;
-                  *(f32x8_u*)&acc_tile_spill[8] = acc_tile_0_1;
-                  *(f32x8_u*)&acc_tile_spill[16] = acc_tile_1_0;
-                  *(f32x8_u*)&acc_tile_spill[24] = acc_tile_1_1;
-                  *(f32x8_u*)&acc_tile_spill[32] = acc_tile_2_0;
-                  *(f32x8_u*)&acc_tile_spill[40] = acc_tile_2_1;
-                  *(f32x8_u*)&acc_tile_spill[48] = acc_tile_3_0;
-                  *(f32x8_u*)&acc_tile_spill[56] = acc_tile_3_1;
-                  *(f32x8_u*)&acc_tile_spill[64] = acc_tile_4_0;
-                  *(f32x8_u*)&acc_tile_spill[72] = acc_tile_4_1;
-                  *(f32x8_u*)&acc_tile_spill[80] = acc_tile_5_0;
-                  *(f32x8_u*)&acc_tile_spill[88] = acc_tile_5_1;
-                  for (int64_t acc_ii_4 = 0; acc_ii_4 < tileopt_min(acc_ii_n_4, 6); ++acc_ii_4) {
-                    for (int64_t acc_jj_4 = 0; acc_jj_4 < tileopt_min(acc_jj_n_4, 16); ++acc_jj_4) {
-                      acc[(210 * ic + 6 * ir + acc_ii_4) * acc_s0 + 1024 * jc + 16 * jr + acc_jj_4] = acc_tile_spill[acc_ii_4 * 16 + acc_jj_4];
+                  float* const p0 = acc + ((210 * ic + 6 * ir) * acc_s0 + 1024 * jc + 16 * jr);
+                  if (acc_ii_n_4 > 0) {
+                    if (acc_jj_n_4 > 0) {
+                      tileopt_store_part_f32x8(&p0[0], acc_tile_0_0, acc_jj_n_4);
+                    }
+                    if (acc_jj_n_4 > 8) {
+                      tileopt_store_part_f32x8(&p0[8], acc_tile_0_1, acc_jj_n_4 - 8);
+                    }
+                  }
+                  if (acc_ii_n_4 > 1) {
+                    if (acc_jj_n_4 > 0) {
+                      tileopt_store_part_f32x8(&p0[acc_s0], acc_tile_1_0, acc_jj_n_4);
+                    }
+                    if (acc_jj_n_4 > 8) {
+                      tileopt_store_part_f32x8(&p0[acc_s0 + 8], acc_tile_1_1, acc_jj_n_4 - 8);
+                    }
+                  }
+                  if (acc_ii_n_4 > 2) {
+                    if (acc_jj_n_4 > 0) {
+                      tileopt_store_part_f32x8(&p0[2 * acc_s0], acc_tile_2_0, acc_jj_n_4);
+                    }
+                    if (acc_jj_n_4 > 8) {
+                      tileopt_store_part_f32x8(&p0[2 * acc_s0 + 8], acc_tile_2_1, acc_jj_n_4 - 8);
+                    }
+                  }
+                  if (acc_ii_n_4 > 3) {
+                    if (acc_jj_n_4 > 0) {
+                      tileopt_store_part_f32x8(&p0[3 * acc_s0], acc_tile_3_0, acc_jj_n_4);
+                    }
+                    if (acc_jj_n_4 > 8) {
+                      tileopt_store_part_f32x8(&p0[3 * acc_s0 + 8], acc_tile_3_1, acc_jj_n_4 - 8);
+                    }
+                  }
+                  if (acc_ii_n_4 > 4) {
+                    if (acc_jj_n_4 > 0) {
+                      tileopt_store_part_f32x8(&p0[4 * acc_s0], acc_tile_4_0, acc_jj_n_4);
+                    }
+                    if (acc_jj_n_4 > 8) {
+                      tileopt_store_part_f32x8(&p0[4 * acc_s0 + 8], acc_tile_4_1, acc_jj_n_4 - 8);
+                    }
+                  }
+                  if (acc_ii_n_4 > 5) {
+                    if (acc_jj_n_4 > 0) {
+                      tileopt_store_part_f32x8(&p0[5 * acc_s0], acc_tile_5_0, acc_jj_n_4);
+                    }
+                    if (acc_jj_n_4 > 8) {
+                      tileopt_store_part_f32x8(&p0[5 * acc_s0 + 8], acc_tile_5_1, acc_jj_n_4 - 8);
                     }
                   }
                 }
