@@ -163,9 +163,15 @@ std::vector<ProvenanceReference> references_at(const Subject& subject, const Siz
       if (name != kept) size = std::min<std::int64_t>(size, 2);
     vectors.push_back(fewer);
   }
+  // Every value of an index is an instance of the reference, while sizes_fit counts those that have an effect.
+  const auto enumerable = [&](const Sizes& vector) {
+    double product = 1;
+    for (const auto& [name, size] : vector) product *= double(std::max<std::int64_t>(size, 1));
+    return !data_decides(*subject.program) || product <= double(limits.max_instances);
+  };
   std::vector<ProvenanceReference> references;
   for (const Sizes& vector : vectors) {
-    if (!sizes_fit(*subject.program, vector, limits)) continue;
+    if (!enumerable(vector) || !sizes_fit(*subject.program, vector, limits)) continue;
     for (std::uint64_t seed = 1; seed <= (data_decides(*subject.program) ? 5 : 1); ++seed) references.emplace_back(*subject.program, vector, seed);
   }
   return references;
