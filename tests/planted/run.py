@@ -15,7 +15,7 @@ import bugs
 
 HERE = pathlib.Path(__file__).parent
 # What a run without any bug must give; what else a run with one may give.
-CAUGHT = {1: "refused", 2: "refused", 3: "proof", 70: "check inside the compiler", 124: "time limit"}
+CAUGHT = {1: "refused", 2: "refused", 3: "proof", 4: "the C compiler", 70: "check inside the compiler", 124: "time limit"}
 
 
 def run(tool, kernels, number, words):
