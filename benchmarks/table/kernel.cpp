@@ -72,6 +72,8 @@ Kernel Kernel::compile(const std::string& tile_text, const KernelOptions& option
   Request request;
   request.machine = find_machine("host");
   request.resolve.threads = options.threads;
+  for (std::size_t p = 0; p < options.sizes.size() && p < program->parameters().size(); ++p)
+    request.resolve.typical_sizes[program->parameters()[p]] = options.sizes[p];
   if (!options.pins.empty()) request.pins = parse_pins(options.pins, "pins");
   Trace trace;
   Candidate<Outcome> outcome = resolve_and_compile(program, request, trace);

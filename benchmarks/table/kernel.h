@@ -42,9 +42,10 @@ class Buffer {
 
 struct KernelOptions {
   int threads = 1;
-  std::string pins;                      // schedule primitives, one a line
-  std::string compiler;                  // "": the one that the library finds
-  std::vector<std::string> flags;        // after the library's own
+  std::string pins = {};                 // schedule primitives, one a line
+  std::string compiler = {};             // "": the one that the library finds
+  std::vector<std::string> flags = {};   // after the library's own
+  std::vector<std::int64_t> sizes = {};  // that the planner may assume, in the order of the program's parameters; empty: its own
 };
 
 class Kernel {

@@ -23,7 +23,7 @@ Instance conv(const onednn::Conv& s) {
   instance.contenders = onednn::conv(s, input.data(), weights.data(), output.data());
   std::vector<std::int64_t> sizes = {s.n, s.h, s.w, s.c};
   if (!s.depthwise) sizes.push_back(s.f);
-  instance.contenders.push_back({"tileopt", Kernel::compile(text, {}).bind(sizes, {input.data(), weights.data(), output.data()})});
+  instance.contenders.push_back({"tileopt", Kernel::compile(text, {.sizes = sizes}).bind(sizes, {input.data(), weights.data(), output.data()})});
   return instance;
 }
 

@@ -40,10 +40,10 @@ Instance sgemm(const Shape& s, bool ta, bool tb, int threads, bool with_halide) 
     instance.contenders.push_back({blas.name(), [=] { blas.gemm(ta, tb, s.M, s.N, s.K, A.data(), B.data(), C.data()); }});
   append(instance.contenders, onednn::gemm(1, s.M, s.N, s.K, ta, tb, A.data(), B.data(), C.data()));
   if (with_halide) append(instance.contenders, halide::gemm(s.M, s.N, s.K, threads, A.data(), B.data(), C.data()));
-  const Kernel kernel = Kernel::compile(gemm_text("f32", ta, tb), {threads, "", "", {}});
+  const Kernel kernel = Kernel::compile(gemm_text("f32", ta, tb), {threads, "", "", {}, sizes_of(s, ta)});
   instance.contenders.push_back({"tileopt", kernel.bind(sizes_of(s, ta), {A.data(), B.data(), C.data()})});
   if (const std::string clang = find_clang(); !clang.empty() && threads == 1) {
-    const Kernel by_clang = Kernel::compile(gemm_text("f32", ta, tb), {threads, "", clang, {}});
+    const Kernel by_clang = Kernel::compile(gemm_text("f32", ta, tb), {threads, "", clang, {}, sizes_of(s, ta)});
     instance.contenders.push_back({"tileopt by clang", by_clang.bind(sizes_of(s, ta), {A.data(), B.data(), C.data()})});
   }
   return instance;
@@ -57,7 +57,7 @@ Instance dgemm(const Shape& s) {
   instance.output = [=] { return std::vector<float>(C.data(), C.data() + C.size()); };
   for (const Blas& blas : Blas::installed(1))
     instance.contenders.push_back({blas.name(), [=] { blas.gemm(false, false, s.M, s.N, s.K, A.data(), B.data(), C.data()); }});
-  const Kernel kernel = Kernel::compile(gemm_text("f64", false, false), {});
+  const Kernel kernel = Kernel::compile(gemm_text("f64", false, false), {.sizes = sizes_of(s, false)});
   instance.contenders.push_back({"tileopt", kernel.bind(sizes_of(s, false), {A.data(), B.data(), C.data()})});
   return instance;
 }
@@ -75,7 +75,7 @@ Instance batched(int batch, const Shape& s) {
   append(instance.contenders, onednn::gemm(batch, s.M, s.N, s.K, false, false, A.data(), B.data(), C.data()));
   const Kernel kernel = Kernel::compile(
       "@numerics(contract=True)\ndef batched(A: f32[B, M, K], W: f32[B, K, N], C: out[f32[B, M, N]]):\n    for b, i, j in grid(B, M, N):\n"
-      "        C[b, i, j] = sum(A[b, i, k] * W[b, k, j] for k in range(K))\n", {});
+      "        C[b, i, j] = sum(A[b, i, k] * W[b, k, j] for k in range(K))\n", {.sizes = {batch, s.M, s.K, s.N}});
   instance.contenders.push_back({"tileopt", kernel.bind({batch, s.M, s.K, s.N}, {A.data(), B.data(), C.data()})});
   return instance;
 }
@@ -87,7 +87,7 @@ Instance int8(const Shape& s) {
   instance.arguments = {A.keep(), B.keep(), C.keep()};
   instance.output = [=] { return std::vector<float>(C.data(), C.data() + C.size()); };
   append(instance.contenders, onednn::gemm_int8(s.M, s.N, s.K, A.data(), B.data(), C.data()));
-  instance.contenders.push_back({"tileopt", Kernel::load("gemm_int8", {}).bind(sizes_of(s, false), {A.data(), B.data(), C.data()})});
+  instance.contenders.push_back({"tileopt", Kernel::load("gemm_int8", {.sizes = sizes_of(s, false)}).bind(sizes_of(s, false), {A.data(), B.data(), C.data()})});
   return instance;
 }
 
@@ -107,7 +107,7 @@ Instance bf16(const Shape& s) {
     return values;
   };
   append(instance.contenders, onednn::gemm_bf16(s.M, s.N, s.K, A.data(), B.data(), C.data()));
-  instance.contenders.push_back({"tileopt", Kernel::load("gemm_bf16", {}).bind(sizes_of(s, false), {A.data(), B.data(), C.data()})});
+  instance.contenders.push_back({"tileopt", Kernel::load("gemm_bf16", {.sizes = sizes_of(s, false)}).bind(sizes_of(s, false), {A.data(), B.data(), C.data()})});
   return instance;
 }
 
@@ -139,7 +139,7 @@ Instance fused(const Shape& s) {
   const Kernel kernel = Kernel::compile(
       "@numerics(contract=True)\ndef fused(A: f32[M, K], B: f32[K, N], bias: f32[N], C: out[f32[M, N]]):\n    for i, j in grid(M, N):\n"
       "        y: f32 = sum(A[i, k] * B[k, j] for k in range(K)) + bias[j]\n"
-      "        C[i, j] = 0.5 * y * (1 + tanh(0.7978845608 * (y + 0.044715 * y * y * y)))\n", {});
+      "        C[i, j] = 0.5 * y * (1 + tanh(0.7978845608 * (y + 0.044715 * y * y * y)))\n", {.sizes = sizes_of(s, false)});
   instance.contenders.push_back({"tileopt", kernel.bind(sizes_of(s, false), {A.data(), B.data(), bias.data(), C.data()})});
   return instance;
 }

@@ -38,7 +38,7 @@ Instance transpose(std::int64_t n) {
   Instance instance;
   instance.arguments = {A.keep(), B.keep()};
   instance.contenders.push_back({"copy", plain_loop(loops, "stream_copy", {}, {n * n}, {A.data(), B.data()}), false});
-  instance.contenders.push_back({"tileopt", Kernel::load("transpose", {}).bind({n, n}, {A.data(), B.data()})});
+  instance.contenders.push_back({"tileopt", Kernel::load("transpose", {.sizes = {n, n}}).bind({n, n}, {A.data(), B.data()})});
   return instance;
 }
 
@@ -49,7 +49,7 @@ Instance sums(std::int64_t n, bool of_rows) {
   Instance instance;
   instance.arguments = {A.keep(), S.keep(), total.keep()};
   instance.contenders.push_back({"read", plain_loop(loops, "read_all", {"-ffast-math"}, {n * n}, {A.data(), total.data()}), false});
-  instance.contenders.push_back({"tileopt", Kernel::compile(text, {}).bind({n, n}, {A.data(), S.data()})});
+  instance.contenders.push_back({"tileopt", Kernel::compile(text, {.sizes = {n, n}}).bind({n, n}, {A.data(), S.data()})});
   return instance;
 }
 

@@ -96,17 +96,17 @@ Instance with(const Rows& rows, const std::string& function, const std::vector<v
 }
 
 Instance softmax(const Rows& r) {
-  return with(r, "softmax", {r.X.data(), r.Y.data()}, onednn::softmax(static_cast<int>(r.R), static_cast<int>(r.N), r.X.data(), r.Y.data()), Kernel::load("softmax", {}));
+  return with(r, "softmax", {r.X.data(), r.Y.data()}, onednn::softmax(static_cast<int>(r.R), static_cast<int>(r.N), r.X.data(), r.Y.data()), Kernel::load("softmax", {.sizes = r.sizes()}));
 }
 Instance gelu(const Rows& r) {
-  return with(r, "gelu", {r.X.data(), r.Y.data()}, onednn::gelu_tanh(static_cast<int>(r.R), static_cast<int>(r.N), r.X.data(), r.Y.data()), Kernel::compile(gelu_text, {}));
+  return with(r, "gelu", {r.X.data(), r.Y.data()}, onednn::gelu_tanh(static_cast<int>(r.R), static_cast<int>(r.N), r.X.data(), r.Y.data()), Kernel::compile(gelu_text, {.sizes = r.sizes()}));
 }
 Instance layernorm(const Rows& r) {
   const auto peers = onednn::layernorm(static_cast<int>(r.R), static_cast<int>(r.N), r.X.data(), r.gamma.data(), r.beta.data(), r.epsilon[0], r.Y.data());
-  return with(r, "layernorm", {r.X.data(), r.gamma.data(), r.beta.data(), r.Y.data(), r.epsilon.data()}, peers, Kernel::load("layernorm", {}));
+  return with(r, "layernorm", {r.X.data(), r.gamma.data(), r.beta.data(), r.Y.data(), r.epsilon.data()}, peers, Kernel::load("layernorm", {.sizes = r.sizes()}));
 }
 Instance rmsnorm(const Rows& r) {
-  return with(r, "rmsnorm", {r.X.data(), r.gamma.data(), r.Y.data(), r.epsilon.data()}, {}, Kernel::load("rmsnorm", {}));
+  return with(r, "rmsnorm", {r.X.data(), r.gamma.data(), r.Y.data(), r.epsilon.data()}, {}, Kernel::load("rmsnorm", {.sizes = r.sizes()}));
 }
 
 }  // namespace

@@ -17,6 +17,7 @@ namespace {
 constexpr double kPrivateBytes = 256 << 10;   ///< of a packed operand below a thread loop: it lies on that thread's stack
 constexpr long kShortLoop = 16;               ///< summation loops up to this length are never cut
 constexpr double kLeftBytes = 256 << 10;
+constexpr double kLeastReads = 8;             ///< of a packed left block, by register tiles side by side
 
 class ContractionPlanner {
  public:
@@ -44,6 +45,7 @@ class ContractionPlanner {
   void choose_reduction();
   void choose_rows();
   void choose_lanes();
+  void choose_packing();
   double left_bytes(long rows) const;
   std::vector<std::string> explain() const;
 
@@ -58,6 +60,7 @@ class ContractionPlanner {
   std::vector<std::size_t> outer_sums_;    ///< summation loops too long to lie below the packing, and not cut
   std::vector<std::size_t> inner_sums_;    ///< all others, in source order, with blocked_
   std::optional<std::size_t> thread_;      ///< loop whose outermost digit is spread over threads
+  bool pack_left_ = true;
 };
 
 std::optional<long> ContractionPlanner::pinned_block(std::size_t m) const {
@@ -146,6 +149,12 @@ void ContractionPlanner::choose_lanes() {
   else if (constant && *constant <= most && thread_ != c_.lanes) nc_ = 0;
 }
 
+/// Packing touches every element of the left factor once more; it pays where the block is then read often.
+void ContractionPlanner::choose_packing() {
+  const PromotePin* pin = request_.pins.promote(left().tensor);
+  pack_left_ = pin != nullptr ? pin->space != "none" : range(c_.lanes).typical / double(nr_) >= kLeastReads || !c_.fixed.empty();
+}
+
 bool ContractionPlanner::choose_sizes(std::optional<std::size_t> threads, std::string& why_not) {
   const std::string atom_level = level_of_kind(request_.machine, LevelKind::atom);
   const auto rows = pinned(atom_level, c_.rows), lanes = pinned(atom_level, c_.lanes);
@@ -162,6 +171,7 @@ bool ContractionPlanner::choose_sizes(std::optional<std::size_t> threads, std::s
   }
   thread_ = threads;
   if (!thread_) choose_threads();
+  choose_packing();
   choose_reduction();
   choose_rows();
   choose_lanes();
@@ -200,6 +210,7 @@ std::vector<std::string> ContractionPlanner::explain() const {
   if (blocked_) block(*blocked_, kc_, "a right micro-panel in half of L1");
   block(c_.rows, mc_, "the left block in L2");
   block(c_.lanes, nc_, "the right block in L3");
+  if (!pack_left_) lines.push_back(subject + left().tensor + " is read where it lies: few tiles would read it packed; to change: promote(" + left().tensor + ", \"workspace\")");
   for (const std::size_t m : outer_sums_) lines.push_back(subject + iterator(m) + " outside the packing: the result tile is stored and loaded again for each value");
   if (thread_) lines.push_back(subject + "threads over " + iterator(*thread_) + "; to change: parallel(...)");
   else if (request_.threads > 1) lines.push_back(subject + "no loop has work for " + std::to_string(request_.threads) + " threads");
@@ -319,7 +330,8 @@ PlanPart ContractionPlanner::build(NameTable& names) const {
   std::vector<std::size_t> all(c_.view.members.size());
   for (std::size_t m = 0; m < all.size(); ++m) all[m] = m;
   part.members[c_.statement] = member_map(program.statement(c_.statement), all);
-  part.atoms[c_.statement] = {fma_.name, {inner.at(c_.rows), inner.at(c_.lanes)}, "padded"};
+  const std::string edge = pack_left_ ? "padded" : "extents";  // a padded tile needs zeros beyond the data of both factors
+  part.atoms[c_.statement] = {fma_.name, {inner.at(c_.rows), inner.at(c_.lanes)}, edge};
   if (!c_.init.empty()) {
     std::vector<std::size_t> wanted;
     for (const std::size_t m : all) {
@@ -327,7 +339,7 @@ PlanPart ContractionPlanner::build(NameTable& names) const {
       if (!summed || std::count(sums_above.begin(), sums_above.end(), m) > 0) wanted.push_back(m);
     }
     part.members[c_.init] = member_map(program.statement(c_.init), wanted);
-    part.atoms[c_.init] = {box_.name, {inner.at(c_.rows), inner.at(c_.lanes)}, "padded"};
+    part.atoms[c_.init] = {box_.name, {inner.at(c_.rows), inner.at(c_.lanes)}, edge};
     part.statements = {c_.init, c_.statement};
     part.tree = Tree::sequence({{{c_.init}, Tree()}, {{c_.statement}, body}});
   }
@@ -351,7 +363,7 @@ PlanPart ContractionPlanner::build(NameTable& names) const {
   const PackedOperand right_operand{right(), c_.lanes, nr_, middle.at(c_.lanes), inner.at(c_.lanes)};
   const PackedOperand left_operand{left(), c_.rows, mr_, middle.at(c_.rows), inner.at(c_.rows)};
   promote(right_operand, pack_right, right_is_private, 0);
-  promote(left_operand, pack_left, thread_.has_value(), left_bytes(mc_ > 0 ? mc_ : static_cast<long>(range(c_.rows).typical)));
+  if (pack_left_) promote(left_operand, pack_left, thread_.has_value(), left_bytes(mc_ > 0 ? mc_ : static_cast<long>(range(c_.rows).typical)));
 
   Promotion result;
   result.tensor = c_.view.accesses[0].tensor;

@@ -28,5 +28,12 @@ TEST_F(Windows, AccumulateOnWhatIsThere) {
   check_sizes({{1, 4, 5, 13, 16, 18, 31, 34}});
 }
 
+// The register tile of a product whose left factor is not packed ends in masked tiles, on every side.
+TEST_F(Windows, ProductsWithAFactorWhereItLies) {
+  compile("@numerics(contract=True)\ndef f(A: f32[M, K], B: f32[K, N], C: out[f32[M, N]]):\n    for i, j in grid(M, N):\n"
+          "        C[i, j] = sum(A[i, k] * B[k, j] for k in range(K))\n", {"promote(A, \"none\")"});
+  check_sizes({{1, 5, 6, 7, 13, 14, 15, 16, 17, 31, 33, 64, 70}});
+}
+
 }  // namespace
 }  // namespace tileopt::test

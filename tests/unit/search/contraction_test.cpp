@@ -45,6 +45,18 @@ def gemm(A: f64[M, K], B: f64[K, N], C: out[f64[M, N]]):
   EXPECT_EQ(doubles.find_digit("jj")->radix, 8);
 }
 
+TEST(Contraction, AFactorThatFewTilesReadStaysWhereItIs) {
+  const PlanCase gemm(kernel_file("gemm"));
+  ResolveOptions narrow;
+  narrow.typical_sizes = {{"M", 128}, {"N", 64}, {"K", 128}};
+  const KernelPlan kernel = gemm.kernel("", "x86-64-v3", narrow);
+  EXPECT_EQ(find_promotion(kernel, "A"), nullptr);
+  EXPECT_NE(find_promotion(kernel, "B"), nullptr);
+  EXPECT_EQ(kernel.atoms.at("C").edge, "extents") << "nothing puts zeros beyond A";
+  EXPECT_NE(find_promotion(gemm.kernel("promote(A, \"workspace\")", "x86-64-v3", narrow), "A"), nullptr);
+  EXPECT_EQ(find_promotion(gemm.kernel("promote(A, \"none\")"), "A"), nullptr);
+}
+
 TEST(Contraction, ConvolutionComesFromTheSameCode) {
   const KernelPlan kernel = PlanCase(kernel_file("conv2d")).kernel();
   EXPECT_EQ(kernel.atoms.at("O").box, (std::vector<std::string>{"ww", "ff"}));
