@@ -7,12 +7,13 @@ namespace tileopt {
 namespace {
 
 constexpr double kLoadsPerCycle = 2;
+constexpr double kMaskedCost = 2;      ///< of a masked tile, in whole ones
 constexpr double kLoadsPerFma = 0.75;  ///< beyond, load slots and address arithmetic show in practice
 
 /// Registers that hold anything but accumulators: the right vectors and one broadcast left element.
 long spare_registers(long vectors) { return vectors + 1; }
 
-RegisterTile rate_tile(const Machine& machine, long rows, long vectors, long vector_lanes, double problem_rows, double problem_lanes) {
+RegisterTile rate_tile(const Machine& machine, long rows, long vectors, long vector_lanes, double problem_rows, double problem_lanes, bool masked) {
   RegisterTile tile;
   tile.rows = rows;
   tile.lanes = vectors * vector_lanes;
@@ -23,7 +24,12 @@ RegisterTile rate_tile(const Machine& machine, long rows, long vectors, long vec
   const double cycles = std::max({issue, chain, loads});
   tile.binding = cycles == issue ? "fma" : cycles == chain ? "latency" : "loads";
   const double used_rows = std::ceil(problem_rows / rows) * rows, used_lanes = std::ceil(problem_lanes / tile.lanes) * tile.lanes;
-  const double filled = problem_rows * problem_lanes / (used_rows * used_lanes);
+  double filled = problem_rows * problem_lanes / (used_rows * used_lanes);
+  if (masked) {
+    const double whole = std::floor(problem_rows / rows) * std::floor(problem_lanes / tile.lanes);
+    const double all = used_rows / rows * used_lanes / tile.lanes;
+    filled = problem_rows * problem_lanes / (double(rows * tile.lanes) * (whole + kMaskedCost * (all - whole)));
+  }
   if (filled < 0.75) tile.binding = "padding";
   const bool many_loads = double(rows + vectors) > kLoadsPerFma * fmas;
   tile.efficiency = issue / cycles * filled * (many_loads ? 0.9 : 1);
@@ -36,7 +42,7 @@ double intensity(const RegisterTile& tile) { return double(tile.rows * tile.lane
 }  // namespace
 
 RegisterTile choose_register_tile(const Machine& machine, int element_bytes, double rows, double lanes,
-                                  std::optional<long> pinned_rows, std::optional<long> pinned_lanes) {
+                                  std::optional<long> pinned_rows, std::optional<long> pinned_lanes, bool masked) {
   const bool vectors = machine.vector_bytes >= element_bytes;
   const long vector_lanes = vectors ? machine.vector_bytes / element_bytes : 1;
   // Without vectors the accumulators are scalars: 16 of them suit any processor.
@@ -46,7 +52,7 @@ RegisterTile choose_register_tile(const Machine& machine, int element_bytes, dou
     if (pinned_rows && *pinned_rows != tile_rows) return;
     if (pinned_lanes && *pinned_lanes != tile_vectors * vector_lanes) return;
     if (tile_rows * tile_vectors + spare_registers(tile_vectors) > registers) return;
-    const RegisterTile tile = rate_tile(machine, tile_rows, tile_vectors, vector_lanes, rows, lanes);
+    const RegisterTile tile = rate_tile(machine, tile_rows, tile_vectors, vector_lanes, rows, lanes, masked);
     const bool better = tile.efficiency > best.efficiency * 1.02;
     const bool equal = tile.efficiency > best.efficiency * 0.98;
     if (better || (equal && intensity(tile) > intensity(best))) best = tile;

@@ -18,8 +18,9 @@ struct RegisterTile {
 
 /// The tile of a contraction with `rows` x `lanes` results of `element_bytes` (the problem's sizes, at least 1).
 /// A pinned extent is kept, even where no tile with it fits; other tiles that do not fit the register file are not considered.
+/// `masked`: tiles at the edges are not padded but masked, and run slower than whole ones.
 RegisterTile choose_register_tile(const Machine& machine, int element_bytes, double rows, double lanes,
-                                  std::optional<long> pinned_rows, std::optional<long> pinned_lanes);
+                                  std::optional<long> pinned_rows, std::optional<long> pinned_lanes, bool masked = false);
 
 /// Capacity in bytes of cache level 1, 2, 3 of `machine`; where a level is missing, of the next nearer one.
 double cache_bytes(const Machine& machine, int level);

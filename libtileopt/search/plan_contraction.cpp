@@ -172,6 +172,11 @@ bool ContractionPlanner::choose_sizes(std::optional<std::size_t> threads, std::s
   thread_ = threads;
   if (!thread_) choose_threads();
   choose_packing();
+  if (!pack_left_) {
+    tile_ = choose_register_tile(request_.machine, element_bytes(), range(c_.rows).typical, range(c_.lanes).typical, rows, lanes, true);
+    mr_ = tile_.rows;
+    nr_ = tile_.lanes;
+  }
   choose_reduction();
   choose_rows();
   choose_lanes();
