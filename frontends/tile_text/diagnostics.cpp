@@ -6,6 +6,7 @@
 namespace tileopt::tile_text {
 
 void Diagnostics::add(ErrorCode code, syntax::Position where, std::string message, std::string hint, std::string witness) {
+  ++added_;
   if (diagnostics_.size() >= limit) return;
   const SourceLocation location = locate(where);
   for (const Diagnostic& known : diagnostics_)

@@ -16,7 +16,8 @@ class Diagnostics {
 
   /// Keeps at most `limit` errors; the same code at the same position is kept once.
   void add(ErrorCode code, syntax::Position where, std::string message, std::string hint, std::string witness = "");
-  std::size_t count() const { return diagnostics_.size(); }
+  /// Errors that were added, those that are not kept included: it grows with every one.
+  std::size_t count() const { return added_; }
   const std::string& file() const { return file_; }
   SourceLocation locate(syntax::Position where) const {
     return {file_, where.line, where.column, where.end_line, where.end_column};
@@ -28,6 +29,7 @@ class Diagnostics {
   static constexpr std::size_t limit = 100;
   std::string file_;
   std::vector<Diagnostic> diagnostics_;
+  std::size_t added_ = 0;
 };
 
 /// The name of `candidates` nearest to `name` (at most two edits), or "".

@@ -53,6 +53,13 @@ TEST(ErrorCases, UninitialisedAtTheRead) {
   EXPECT_NE(errors[0].witness.find("i = 0"), std::string::npos);
 }
 
+// Found by fuzzing: no more errors were kept, so the functions after them counted as right.
+TEST(ErrorCases, FunctionsAfterTheLastKeptErrorAreWrongToo) {
+  std::string text;
+  for (int i = 0; i < 120; ++i) text += "def f" + std::to_string(i) + "(A: i4[N], Y: out[f32[N]]):\n    for i in range(N):\n        Y[i] = f32(A[i])\n";
+  EXPECT_EQ(errors_of(text, "many.tile").size(), 100u);
+}
+
 // Witnesses are claims: the sizes and iterations that they name must break the rule.
 TEST(ErrorWitnesses, NameSizesAndIterators) {
   const std::string text =
