@@ -27,6 +27,7 @@ class Checker {
   }
 
   void run() {
+    if (synchronizes(ast_.root)) fail(ast_.kernel, "kernel " + ast_.kernel + " has roles, rings or barriers, which C with OpenMP has no form for");
     for (const auto& [name, statement] : ast_.statements) check_statement(statement);
     check(ast_.root, sizes_, {});
   }

@@ -115,6 +115,8 @@ void KernelPrinter::print_node(const AstNodePtr& node) {
     void operator()(const AstIf& branch) const { printer.print_if(branch); }
     void operator()(const AstAllocate& allocate) const { printer.print_allocate(allocate); }
     void operator()(const AstLeaf& leaf) const { printer.print_leaf(leaf); }
+    void operator()(const AstRoles&) const { TILEOPT_CHECK(false, "check_ast refuses roles"); }
+    void operator()(const AstSync&) const { TILEOPT_CHECK(false, "check_ast refuses synchronisation"); }
   };
   std::visit(Visitor{*this, node}, node->node);
 }
@@ -349,16 +351,20 @@ void KernelPrinter::declare_array(const Array& array) {
   storage.extents = array.extents;
   storage.strides = constant_strides(array.extents);
   const long bytes = array.elements() * size_bytes(array.element);
-  if (muted_ == 0) facts_.buffers.push_back({array.name, array.space, bytes});
+  PrintFacts::Buffer printed{array.name, array.space, bytes};
   const std::string type = storage_type_c(array.element);
   if (array.space == "workspace") {
     if (threads_ > 0)
       refuse("capacity", "promotions[" + array.name + "]", "workspace array " + array.name + " inside a thread loop would be shared by the threads: put it on the stack");
     const auto [slot, fresh] = workspace_offsets_.emplace(array.name, workspace_bytes_);
     if (fresh) workspace_bytes_ += (bytes + kWorkspaceAlignment - 1) / kWorkspaceAlignment * kWorkspaceAlignment;
+    printed.region = "workspace";
+    printed.offset = slot->second;
+    if (muted_ == 0) facts_.buffers.push_back(printed);
     out_.line(type + "* restrict const " + storage.name + " = (" + type + "*)(void*)(workspace + " + std::to_string(slot->second) + ");");
     return storage_.add(storage);
   }
+  if (muted_ == 0) facts_.buffers.push_back(printed);
   if (array.space == "register") storage.kind = registers_.kinds.at(array.name);
   switch (storage.kind) {
     case Storage::Kind::scalar:

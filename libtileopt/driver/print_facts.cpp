@@ -11,30 +11,60 @@ std::vector<std::string> texts(const Field& field) {
 }
 
 Document write_loop(const PrintFacts::Loop& loop) {
-  return {{"variable", loop.variable}, {"header", loop.header}, {"pragma", loop.pragma}, {"lower", loop.lower},
-          {"upper", loop.upper},       {"step", loop.step},     {"level", loop.level},   {"subscripts", loop.subscripts}};
+  Document document = {{"variable", loop.variable}, {"header", loop.header}, {"pragma", loop.pragma}, {"lower", loop.lower},
+                       {"upper", loop.upper},       {"step", loop.step},     {"level", loop.level},   {"subscripts", loop.subscripts}};
+  if (loop.persistent) document["persistent"] = true;
+  return document;
 }
 
 PrintFacts::Loop read_loop(const Field& field) {
-  field.allow_only({"variable", "header", "pragma", "lower", "upper", "step", "level", "subscripts"});
+  field.allow_only({"variable", "header", "pragma", "lower", "upper", "step", "level", "subscripts", "persistent"});
   return {field["variable"].text(), field["header"].text(),  field["pragma"].text(), field["lower"].text(),
-          field["upper"].text(),    field["step"].integer(), field["level"].text(),  texts(field["subscripts"])};
+          field["upper"].text(),    field["step"].integer(), field["level"].text(),  texts(field["subscripts"]),
+          field.has("persistent") && field["persistent"].boolean()};
 }
 
 Document write_leaf(const PrintFacts::Leaf& leaf) {
-  return {{"statement", leaf.statement}, {"subscripts", leaf.subscripts}, {"extents", leaf.extents}, {"points", leaf.points}, {"tested", leaf.tested}};
+  Document document = {
+      {"statement", leaf.statement}, {"subscripts", leaf.subscripts}, {"extents", leaf.extents}, {"points", leaf.points}, {"tested", leaf.tested}};
+  if (!leaf.signal_slot.empty()) document["signal_slot"] = leaf.signal_slot;
+  return document;
 }
 
 PrintFacts::Leaf read_leaf(const Field& field) {
-  field.allow_only({"statement", "subscripts", "extents", "points", "tested"});
-  return {field["statement"].text(), texts(field["subscripts"]), texts(field["extents"]), field["points"].integer(), texts(field["tested"])};
+  field.allow_only({"statement", "subscripts", "extents", "points", "tested", "signal_slot"});
+  return {field["statement"].text(), texts(field["subscripts"]), texts(field["extents"]), field["points"].integer(), texts(field["tested"]),
+          field.has("signal_slot") ? field["signal_slot"].text() : ""};
 }
 
-Document write_buffer(const PrintFacts::Buffer& buffer) { return {{"array", buffer.array}, {"space", buffer.space}, {"bytes", buffer.bytes}}; }
+Document write_buffer(const PrintFacts::Buffer& buffer) {
+  Document document = {{"array", buffer.array}, {"space", buffer.space}, {"bytes", buffer.bytes}};
+  if (buffer.slots != 1) document["slots"] = buffer.slots;
+  if (buffer.region.empty()) return document;
+  document["region"] = buffer.region;
+  document["offset"] = buffer.offset;
+  return document;
+}
 
 PrintFacts::Buffer read_buffer(const Field& field) {
-  field.allow_only({"array", "space", "bytes"});
-  return {field["array"].text(), field["space"].text(), field["bytes"].integer()};
+  field.allow_only({"array", "space", "bytes", "slots", "region", "offset"});
+  PrintFacts::Buffer buffer{field["array"].text(), field["space"].text(), field["bytes"].integer()};
+  if (field.has("slots")) buffer.slots = field["slots"].integer();
+  if (!field.has("region")) return buffer;
+  buffer.region = field["region"].text();
+  buffer.offset = field["offset"].integer();
+  return buffer;
+}
+
+Document write_sync(const PrintFacts::Sync& sync) {
+  return {{"statement", sync.statement}, {"slot", sync.slot},       {"phase", sync.phase},    {"amount", sync.amount},
+          {"bytes", sync.bytes},         {"pending", sync.pending}, {"elected", sync.elected}};
+}
+
+PrintFacts::Sync read_sync(const Field& field) {
+  field.allow_only({"statement", "slot", "phase", "amount", "bytes", "pending", "elected"});
+  return {field["statement"].text(), field["slot"].text(),       field["phase"].text(),    field["amount"].text(),
+          field["bytes"].integer(),  field["pending"].integer(), field["elected"].boolean()};
 }
 
 }  // namespace
@@ -45,14 +75,18 @@ Document write_print_facts(const PrintFacts& facts) {
   for (const PrintFacts::Loop& loop : facts.loops) document["loops"].push_back(write_loop(loop));
   for (const PrintFacts::Leaf& leaf : facts.leaves) document["leaves"].push_back(write_leaf(leaf));
   for (const PrintFacts::Buffer& buffer : facts.buffers) document["buffers"].push_back(write_buffer(buffer));
+  if (!facts.syncs.empty()) document["syncs"] = Document::array();
+  for (const PrintFacts::Sync& sync : facts.syncs) document["syncs"].push_back(write_sync(sync));
   document["conditions"] = facts.conditions;
   document["registers"] = facts.registers;
   return document;
 }
 
 PrintFacts read_print_facts(const Field& field) {
-  field.allow_only({"loops", "leaves", "buffers", "conditions", "registers"});
+  field.allow_only({"loops", "leaves", "buffers", "syncs", "conditions", "registers"});
   PrintFacts facts;
+  if (field.has("syncs"))
+    for (const Field& sync : field["syncs"].items()) facts.syncs.push_back(read_sync(sync));
   for (const Field& loop : field["loops"].items()) facts.loops.push_back(read_loop(loop));
   for (const Field& leaf : field["leaves"].items()) facts.leaves.push_back(read_leaf(leaf));
   for (const Field& buffer : field["buffers"].items()) facts.buffers.push_back(read_buffer(buffer));

@@ -143,6 +143,8 @@ std::size_t AstWalk::lower(const AstNodePtr& tree) {
     node.kind = Node::Kind::allocate;
     node.arrays = allocate->arrays;
     node.children.push_back(lower(allocate->body));
+  } else {
+    reject(kernel_, "runs roles side by side or synchronizes, which is not interpreted");
   }
   return add(std::move(node));
 }

@@ -101,6 +101,8 @@ class Lowering {
   PrintedNode node(const AstNodePtr& source, std::size_t depth) {
     PrintedNode result;
     if (source == nullptr) return result;
+    if (std::holds_alternative<AstRoles>(source->node) || std::holds_alternative<AstSync>(source->node))
+      throw ProvenanceUnsupported("roles and synchronisation");
     if (const auto* loop = std::get_if<AstFor>(&source->node)) return lower_loop(*loop, depth);
     if (const auto* leaf = std::get_if<AstLeaf>(&source->node)) return lower_leaf(*leaf);
     if (const auto* block = std::get_if<AstBlock>(&source->node))

@@ -7,6 +7,7 @@ namespace tileopt {
 namespace {
 /// Beyond this no array of generated code makes sense, and byte counts stay far from overflow.
 constexpr long max_elements = 1L << 40;
+constexpr long max_slots = 1024;
 }  // namespace
 
 long Array::elements() const {
@@ -27,13 +28,17 @@ Document Array::write() const {
   document["extents"] = extents;
   document["scope"] = scope;
   document["alignment"] = alignment;
+  if (!ring.empty()) {
+    document["ring"] = ring;
+    document["slots"] = slots;
+  }
   return document;
 }
 
 Array Array::read(const Document& document, const std::string& file) { return read_array(Field(document, "", file)); }
 
 Array read_array(const Field& field) {
-  field.allow_only({"name", "element", "space", "tensor", "extents", "scope", "alignment"});
+  field.allow_only({"name", "element", "space", "tensor", "extents", "scope", "alignment", "ring", "slots"});
   Array array;
   array.name = field["name"].name();
   const auto element = parse_type(field["element"].text());
@@ -52,6 +57,10 @@ Array read_array(const Field& field) {
   if (alignment < 1 || alignment > 4096 || (alignment & (alignment - 1)) != 0)
     field["alignment"].fail("expected a power of two up to 4096");
   array.alignment = static_cast<int>(alignment);
+  if (!field.has("ring")) return array;
+  array.ring = field["ring"].name();
+  array.slots = field["slots"].integer();
+  if (array.slots < 1 || array.slots > max_slots) field["slots"].fail("expected an integer from 1 to " + std::to_string(max_slots));
   return array;
 }
 

@@ -17,8 +17,10 @@ struct Array {
   std::vector<long> extents;    ///< promoted arrays: constant, outermost first; empty for "global" (the tensor's shape holds)
   std::string scope;            ///< band digit below which a promoted array lives; "" = the whole kernel
   int alignment = 64;           ///< bytes
+  std::string ring = "";        ///< one copy a slot of this ring: accesses have the position as one more subscript, in front
+  long slots = 1;               ///< copies; position g lives in copy g % slots
 
-  long elements() const;        ///< product of extents
+  long elements() const;        ///< product of extents: of one copy
   Document write() const;
   static Array read(const Document& document, const std::string& file);
 };

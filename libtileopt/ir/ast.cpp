@@ -36,6 +36,7 @@ Document write_statement(const AstStatement& statement) {
   document["read_steps"] = statement.read_steps;
   document["index_steps"] = statement.index_steps;
   document["zero_fill"] = statement.zero_fill;
+  if (!statement.signal.empty()) document["signal"] = statement.signal;
   return document;
 }
 
@@ -71,6 +72,7 @@ struct NodeWriter {
     document["lower"] = ast_expr_text(loop.lower);
     document["upper"] = ast_expr_text(loop.upper);
     document["step"] = loop.step;
+    if (loop.persistent) document["persistent"] = true;
     if (loop.binding) document["binding"] = write_binding(*loop.binding);
     document["body"] = write_body(loop.body);
     list.push_back(document);
@@ -85,6 +87,7 @@ struct NodeWriter {
   void operator()(const AstAllocate& allocate) const {
     Document document;
     document["allocate"] = allocate.arrays;
+    if (!allocate.rings.empty()) document["rings"] = allocate.rings;
     document["body"] = write_body(allocate.body);
     list.push_back(document);
   }
@@ -97,6 +100,21 @@ struct NodeWriter {
     for (const auto& read : leaf.reads) document["reads"].push_back(write_exprs(read));
     document["indices"] = write_exprs(leaf.indices);
     document["extents"] = write_exprs(leaf.extents);
+    if (leaf.signal_position != nullptr) document["signal_position"] = ast_expr_text(leaf.signal_position);
+    list.push_back(document);
+  }
+  void operator()(const AstRoles& roles) const {
+    Document document;
+    document["roles"] = Document::array();
+    for (const AstRole& role : roles.roles)
+      document["roles"].push_back({{"name", role.name}, {"threads", role.threads}, {"body", write_body(role.body)}});
+    list.push_back(document);
+  }
+  void operator()(const AstSync& sync) const {
+    Document document;
+    document["sync"] = sync.statement;
+    if (sync.position != nullptr) document["position"] = ast_expr_text(sync.position);
+    if (sync.pending != 0) document["pending"] = sync.pending;
     list.push_back(document);
   }
 };
@@ -110,7 +128,7 @@ void check_steps(const Field& field, const std::vector<std::vector<long>>& steps
 
 AstStatement read_statement(const Field& field) {
   field.allow_only({"name", "kind", "statement", "atom", "box", "instance_steps", "write_array", "write_steps", "read_arrays",
-                    "read_steps", "index_steps", "zero_fill"});
+                    "read_steps", "index_steps", "zero_fill", "signal"});
   AstStatement statement;
   statement.name = field["name"].name();
   statement.kind = field["kind"].text();
@@ -141,6 +159,7 @@ AstStatement read_statement(const Field& field) {
   statement.index_steps = field["index_steps"].matrix();
   check_steps(field["index_steps"], statement.index_steps, box);
   statement.zero_fill = field["zero_fill"].boolean();
+  if (field.has("signal")) statement.signal = field["signal"].name();
   return statement;
 }
 
@@ -162,10 +181,12 @@ class NodeReader {
     if (field.has("if")) return branch(field);
     if (field.has("allocate")) return allocate(field);
     if (field.has("leaf")) return leaf(field);
-    field.fail("expected for, if, allocate or leaf");
+    if (field.has("roles")) return roles(field);
+    if (field.has("sync")) return sync(field);
+    field.fail("expected for, if, allocate, leaf, roles or sync");
   }
   AstNodePtr loop(const Field& field) const {
-    field.allow_only({"for", "digit", "level", "lower", "upper", "step", "binding", "body"});
+    field.allow_only({"for", "digit", "level", "lower", "upper", "step", "persistent", "binding", "body"});
     AstFor loop;
     loop.variable = field["for"].name();
     loop.digit = field["digit"].text();
@@ -174,6 +195,7 @@ class NodeReader {
     loop.upper = field["upper"].expr();
     loop.step = field["step"].integer();
     if (loop.step < 1) field["step"].fail("a step is at least 1");
+    if (field.has("persistent")) loop.persistent = field["persistent"].boolean();
     if (field.has("binding")) loop.binding = binding(field["binding"]);
     loop.body = body(field["body"]);
     return make_node(std::move(loop));
@@ -208,16 +230,42 @@ class NodeReader {
     return make_node(std::move(branch));
   }
   AstNodePtr allocate(const Field& field) const {
-    field.allow_only({"allocate", "body"});
+    field.allow_only({"allocate", "rings", "body"});
     AstAllocate allocate;
     allocate.arrays = field["allocate"].names();
     for (const std::string& array : allocate.arrays)
       if (arrays_.count(array) == 0) field["allocate"].fail("array `" + array + "` is not declared in arrays");
+    if (field.has("rings")) allocate.rings = field["rings"].names();
+    for (const std::string& ring : allocate.rings)
+      if (ast_.find_ring(ring) == nullptr) field["rings"].fail("ring `" + ring + "` is not declared in rings");
     allocate.body = body(field["body"]);
     return make_node(std::move(allocate));
   }
+  AstNodePtr roles(const Field& field) const {
+    field.allow_only({"roles"});
+    AstRoles roles;
+    for (const Field& entry : field["roles"].items()) {
+      entry.allow_only({"name", "threads", "body"});
+      roles.roles.push_back({entry["name"].name(), entry["threads"].integer(), body(entry["body"])});
+      if (roles.roles.back().threads < 1) entry["threads"].fail("a role has at least one thread");
+      for (std::size_t i = 0; i + 1 < roles.roles.size(); ++i)
+        if (roles.roles[i].name == roles.roles.back().name) entry["name"].fail("a second role `" + roles.roles[i].name + "`");
+    }
+    return make_node(std::move(roles));
+  }
+  AstNodePtr sync(const Field& field) const {
+    field.allow_only({"sync", "position", "pending"});
+    AstSync sync;
+    sync.statement = field["sync"].name();
+    const auto found = ast_.synchronizations.find(sync.statement);
+    if (found == ast_.synchronizations.end()) field["sync"].fail("statement `" + sync.statement + "` is not declared in synchronizations");
+    if (field.has("position")) sync.position = field["position"].expr();
+    if (field.has("pending")) sync.pending = field["pending"].integer();
+    if (sync.pending < 0 || (sync.pending > 0 && found->second.kind != SyncKind::await)) field["pending"].fail("groups in flight of an await");
+    return make_node(std::move(sync));
+  }
   AstNodePtr leaf(const Field& field) const {
-    field.allow_only({"leaf", "instance", "write", "reads", "indices", "extents"});
+    field.allow_only({"leaf", "instance", "write", "reads", "indices", "extents", "signal_position"});
     AstLeaf leaf;
     leaf.statement = field["leaf"].name();
     const auto found = ast_.statements.find(leaf.statement);
@@ -230,6 +278,8 @@ class NodeReader {
     for (std::size_t r = 0; r < reads.size(); ++r) leaf.reads.push_back(counted(reads[r], statement.read_steps[r].size()));
     leaf.indices = counted(field["indices"], statement.index_steps.size());
     if (!field["extents"].items().empty()) leaf.extents = counted(field["extents"], statement.box.size());
+    if (field.has("signal_position")) leaf.signal_position = field["signal_position"].expr();
+    if (statement.signal.empty() == (leaf.signal_position != nullptr)) field.fail("a leaf has a signal_position where its statement signals a barrier");
     return make_node(std::move(leaf));
   }
   static std::vector<AstExprPtr> counted(const Field& field, std::size_t count) {
@@ -242,7 +292,60 @@ class NodeReader {
   std::set<std::string> arrays_;
 };
 
+/// Rings, barriers and synchronisation statements: absent where a kernel has none.
+void read_synchronizations(const Field& field, Ast& ast) {
+  if (field.has("rings"))
+    for (const Field& entry : field["rings"].items()) {
+      if (ast.find_ring(entry["name"].text()) != nullptr) entry.fail("a second ring `" + entry["name"].text() + "`");
+      ast.rings.push_back(read_ring(entry));
+    }
+  if (field.has("barriers"))
+    for (const Field& entry : field["barriers"].items()) {
+      if (ast.find_barrier(entry["name"].text()) != nullptr) entry.fail("a second barrier `" + entry["name"].text() + "`");
+      ast.barriers.push_back(read_barrier(entry));
+      const std::string& ring = ast.barriers.back().ring;
+      if (!ring.empty() && ast.find_ring(ring) == nullptr) entry["ring"].fail("ring `" + ring + "` is not declared in rings");
+    }
+  if (field.has("synchronizations"))
+    for (const Field& entry : field["synchronizations"].items()) {
+      Synchronization synchronization = read_synchronization(entry);
+      if (targets_barrier(synchronization.kind) && ast.find_barrier(synchronization.target) == nullptr)
+        entry["target"].fail("barrier `" + synchronization.target + "` is not declared in barriers");
+      if (!ast.synchronizations.emplace(synchronization.name, synchronization).second)
+        entry.fail("a second synchronization `" + synchronization.name + "`");
+    }
+}
+
 }  // namespace
+
+const Ring* Ast::find_ring(const std::string& ring) const {
+  for (const Ring& known : rings)
+    if (known.name == ring) return &known;
+  return nullptr;
+}
+const Barrier* Ast::find_barrier(const std::string& barrier) const {
+  for (const Barrier& known : barriers)
+    if (known.name == barrier) return &known;
+  return nullptr;
+}
+
+bool synchronizes(const AstNodePtr& node) {
+  if (node == nullptr) return false;
+  struct Visit {
+    bool operator()(const AstBlock& n) const {
+      for (const AstNodePtr& child : n.children)
+        if (synchronizes(child)) return true;
+      return false;
+    }
+    bool operator()(const AstFor& n) const { return n.persistent || synchronizes(n.body); }
+    bool operator()(const AstIf& n) const { return synchronizes(n.then_body) || synchronizes(n.else_body); }
+    bool operator()(const AstAllocate& n) const { return !n.rings.empty() || synchronizes(n.body); }
+    bool operator()(const AstLeaf& n) const { return n.signal_position != nullptr; }
+    bool operator()(const AstRoles&) const { return true; }
+    bool operator()(const AstSync&) const { return true; }
+  };
+  return std::visit(Visit{}, node->node);
+}
 
 Document Ast::write() const {
   Document document;
@@ -251,13 +354,26 @@ Document Ast::write() const {
   for (const Array& array : arrays) document["arrays"].push_back(array.write());
   document["statements"] = Document::array();
   for (const auto& [name, statement] : statements) document["statements"].push_back(write_statement(statement));
+  if (!rings.empty()) {
+    document["rings"] = Document::array();
+    for (const Ring& ring : rings) document["rings"].push_back(write_ring(ring));
+  }
+  if (!barriers.empty()) {
+    document["barriers"] = Document::array();
+    for (const Barrier& barrier : barriers) document["barriers"].push_back(write_barrier(barrier));
+  }
+  if (!synchronizations.empty()) {
+    document["synchronizations"] = Document::array();
+    for (const auto& [name, synchronization] : synchronizations)
+      document["synchronizations"].push_back(write_synchronization(synchronization));
+  }
   document["body"] = write_body(root);
   return document;
 }
 
 Ast Ast::read(const Document& document, const std::string& file) {
   const Field field(document, "", file);
-  field.allow_only({"kernel", "arrays", "statements", "body"});
+  field.allow_only({"kernel", "arrays", "statements", "rings", "barriers", "synchronizations", "body"});
   Ast ast;
   ast.kernel = field["kernel"].name();
   for (const Field& array : field["arrays"].items()) {
@@ -270,6 +386,7 @@ Ast Ast::read(const Document& document, const std::string& file) {
     if (ast.statements.count(statement.name) != 0) entry.fail("a second statement `" + statement.name + "`");
     ast.statements.emplace(statement.name, std::move(statement));
   }
+  read_synchronizations(field, ast);
   ast.root = NodeReader(ast).body(field["body"]);
   return ast;
 }

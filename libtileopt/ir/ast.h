@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "ir/array.h"
+#include "ir/synchronization.h"
 #include "support/document.h"
 
 namespace tileopt {
@@ -66,6 +67,7 @@ struct AstStatement {
   std::vector<std::vector<std::vector<long>>> read_steps;    ///< [read][array dimension][box digit]
   std::vector<std::vector<long>> index_steps;                ///< [index value][box digit]
   bool zero_fill = false;                  ///< copy_in: box points beyond the extents store zero
+  std::string signal = "";                 ///< mbarrier that is told when an asynchronous run is done; "" = none
 };
 
 struct AstNode;
@@ -92,16 +94,35 @@ struct AstFor {
   std::int64_t step = 1;
   AstNodePtr body;
   std::optional<AstBinding> binding = std::nullopt;
+  bool persistent = false;  ///< one block runs several iterations of this independent loop one after the other: rings go on, barriers keep their phases
 };
 struct AstIf {
   AstExprPtr condition;
   AstNodePtr then_body;
   AstNodePtr else_body;  ///< may be null
 };
-/// Opens the lifetime of promoted arrays.
+/// Opens the lifetime of promoted arrays, and the scope of rings: their positions start at 0 in every run of the body.
 struct AstAllocate {
   std::vector<std::string> arrays;
   AstNodePtr body;
+  std::vector<std::string> rings = {};
+};
+/// Agents that run different bodies side by side. Each goes on by itself through the loops around: there is no join at the end.
+/// They are listed in an order in which, had rings slots without end, one could run after the other.
+struct AstRole {
+  std::string name;
+  long threads = 1;  ///< of one agent of this role
+  AstNodePtr body;
+};
+struct AstRoles {
+  std::vector<AstRole> roles;
+};
+/// A synchronisation statement where it stands.
+struct AstSync {
+  std::string statement;             ///< key into Ast::synchronizations
+  AstExprPtr position = nullptr;     ///< relative to the ring's base; null where the statement is on no ring. wait: of the phase waited for;
+                                     ///< await: of the commit waited for; advance: by how much the base moves on
+  long pending = 0;                  ///< await: groups that may still be in flight
 };
 /// Runs statement `statement` for every box point b, 0 <= b_d < radix_d: all of them where `extents` is empty (points
 /// outside the program's domain are padding), else those with b_d < extents_d for all d.
@@ -112,20 +133,30 @@ struct AstLeaf {
   std::vector<std::vector<AstExprPtr>> reads;
   std::vector<AstExprPtr> indices;
   std::vector<AstExprPtr> extents;             ///< per box digit, or empty
+  AstExprPtr signal_position = nullptr;        ///< of the phase that AstStatement::signal counts this run in
 };
 struct AstNode {
-  std::variant<AstBlock, AstFor, AstIf, AstAllocate, AstLeaf> node;
+  std::variant<AstBlock, AstFor, AstIf, AstAllocate, AstLeaf, AstRoles, AstSync> node;
 };
 template <class Node>
 AstNodePtr make_node(Node node) {
   return std::make_shared<const AstNode>(AstNode{std::move(node)});
 }
 
+/// Whether agents of `node` meet, or run side by side in roles: what printers and interpreters that know neither refuse.
+bool synchronizes(const AstNodePtr& node);
+
 struct Ast {
   std::string kernel;
   std::map<std::string, AstStatement> statements;
   std::vector<Array> arrays;   ///< promoted arrays of this kernel
+  std::vector<Ring> rings = {};
+  std::vector<Barrier> barriers = {};
+  std::map<std::string, Synchronization> synchronizations = {};
   AstNodePtr root;
+
+  const Ring* find_ring(const std::string& name) const;
+  const Barrier* find_barrier(const std::string& name) const;
 
   Document write() const;
   /// @throws Errors(invalid_dump).

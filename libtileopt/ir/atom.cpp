@@ -6,7 +6,7 @@
 namespace tileopt {
 namespace {
 
-const std::vector<std::string> kBodies = {"multiply_add", "elementwise", "atomic_update"};
+const std::vector<std::string> kBodies = {"multiply_add", "elementwise", "atomic_update", "copy"};
 const std::vector<std::string> kRoles = {"result", "left", "right", "any"};
 const std::vector<std::string> kOperandSpaces = {"register", "memory", "any"};
 
@@ -31,7 +31,7 @@ AtomOperand read_operand(const DocumentReader& entry, int rank) {
 }
 
 Atom read_atom_entry(const DocumentReader& entry) {
-  entry.expect_object({"name", "body", "rank", "operands", "throughput", "latency"});
+  entry.expect_object({"name", "body", "rank", "operands", "throughput", "latency", "pipe"});
   Atom atom;
   atom.name = entry.text("name");
   if (atom.name.empty()) entry.at("name").fail("an atom needs a name", "the empty name means a scalar leaf in a Plan");
@@ -51,6 +51,7 @@ Atom read_atom_entry(const DocumentReader& entry) {
   atom.throughput = entry.at("throughput").number();
   if (!(atom.throughput > 0)) entry.at("throughput").fail("the throughput must be positive", "vector operations per cycle");
   atom.latency = static_cast<int>(entry.integer("latency", 0, 10000));
+  atom.pipe = entry.text("pipe", "");
   return atom;
 }
 
@@ -61,8 +62,10 @@ Document write_atom(const Atom& atom) {
   for (const AtomOperand& operand : atom.operands) {
     operands.push_back({{"role", operand.role}, {"space", operand.space}, {"uses", operand.uses}});
   }
-  return {{"name", atom.name},         {"body", atom.body},   {"rank", atom.rank},
-          {"operands", operands},      {"throughput", atom.throughput}, {"latency", atom.latency}};
+  Document document = {{"name", atom.name},    {"body", atom.body},             {"rank", atom.rank},
+                       {"operands", operands}, {"throughput", atom.throughput}, {"latency", atom.latency}};
+  if (!atom.pipe.empty()) document["pipe"] = atom.pipe;
+  return document;
 }
 
 Atom read_atom(const Document& document, const std::string& file, const std::string& path) {

@@ -17,7 +17,8 @@ struct AtomOperand {
   std::string uses;   ///< one character per box digit, lanes last
 };
 
-/// body: "multiply_add" (result += left * right), "elementwise" (+ - * / min max, casts, literals), "atomic_update" (no box: reads, combines and writes an element at once)
+/// body: "multiply_add" (result += left * right), "elementwise" (+ - * / min max, casts, literals), "atomic_update" (no box: reads, combines and writes an element at once),
+/// "copy" (result = the other operand)
 struct Atom {
   std::string name;
   std::string body;
@@ -25,6 +26,7 @@ struct Atom {
   std::vector<AtomOperand> operands;
   double throughput = 0;                ///< vector operations per cycle
   int latency = 0;                      ///< cycles
+  std::string pipe = "";                ///< Machine::pipes: where it runs asynchronously; "" = done when the statement is
 };
 
 Document write_atom(const Atom& atom);

@@ -36,6 +36,36 @@ LevelKind read_level_kind(const DocumentReader& entry) {
   entry.fail("unknown level kind `" + entry.text() + "`", "the kinds are " + join(names, ", "));
 }
 
+const std::vector<std::pair<std::string, Completion>>& completions() {
+  static const std::vector<std::pair<std::string, Completion>> names = {
+      {"group", Completion::group}, {"counted", Completion::counted}, {"tagged", Completion::tagged}};
+  return names;
+}
+
+Pipe read_pipe(const DocumentReader& entry) {
+  entry.expect_object({"name", "completion", "ordered"});
+  Pipe pipe;
+  pipe.name = entry.text("name");
+  std::vector<std::string> names;
+  bool known = false;
+  for (const auto& [name, completion] : completions()) {
+    names.push_back(name);
+    if (name != entry.text("completion")) continue;
+    pipe.completion = completion;
+    known = true;
+  }
+  if (!known) entry.at("completion").fail("unknown completion `" + entry.text("completion") + "`", "the values are " + join(names, ", "));
+  pipe.ordered = entry.at("ordered").flag();
+  return pipe;
+}
+
+Document write_pipe(const Pipe& pipe) {
+  for (const auto& [name, completion] : completions())
+    if (completion == pipe.completion) return {{"name", pipe.name}, {"completion", name}, {"ordered", pipe.ordered}};
+  TILEOPT_CHECK(false, "a pipe whose atoms are done at once");
+  return {};
+}
+
 double non_negative(const DocumentReader& entry) {
   const double value = entry.number();
   if (!(value >= 0) || value > 1e18) entry.fail("expected a number that is not negative", "0 means unknown or unlimited");
@@ -102,6 +132,11 @@ const Level* Machine::find_level(const std::string& level) const { return find_n
 const Memory* Machine::find_memory(const std::string& memory) const { return find_named(memories, memory); }
 const Space* Machine::find_space(const std::string& space) const { return find_named(spaces, space); }
 const Atom* Machine::find_atom(const std::string& atom) const { return find_named(atoms, atom); }
+const Pipe* Machine::find_pipe(const std::string& pipe) const { return find_named(pipes, pipe); }
+const Pipe* Machine::pipe_of(const std::string& name) const {
+  const Atom* atom = find_atom(name);
+  return atom == nullptr || atom->pipe.empty() ? nullptr : find_pipe(atom->pipe);
+}
 
 Document Machine::write() const {
   Document document = {{"format", kFormat},
@@ -133,13 +168,16 @@ Document Machine::write() const {
   for (const Space& space : spaces) document["spaces"].push_back({{"name", space.name}, {"capacity", space.capacity}});
   document["atoms"] = Document::array();
   for (const Atom& atom : atoms) document["atoms"].push_back(write_atom(atom));
+  if (pipes.empty()) return document;
+  document["pipes"] = Document::array();
+  for (const Pipe& pipe : pipes) document["pipes"].push_back(write_pipe(pipe));
   return document;
 }
 
 Machine Machine::read(const Document& document, const std::string& file) {
   const DocumentReader top(document, file, ErrorCode::invalid_machine);
   top.expect_object({"format", "name", "backend", "description", "flags", "features", "cores", "frequency", "vector_bytes",
-                     "vector_registers", "fma_latency", "fma_per_cycle", "levels", "memories", "spaces", "atoms"});
+                     "vector_registers", "fma_latency", "fma_per_cycle", "levels", "memories", "spaces", "atoms", "pipes"});
   if (top.text("format") != kFormat) {
     top.at("format").fail("expected `" + std::string(kFormat) + "`, found `" + top.text("format") + "`",
                           "this file is no machine file, or is of another version");
@@ -169,6 +207,10 @@ Machine Machine::read(const Document& document, const std::string& file) {
   machine.spaces = read_named(top.at("spaces"), read_space);
   const DocumentReader atoms = top.at("atoms");
   machine.atoms = read_named(atoms, [&](const DocumentReader& entry) { return read_atom(entry.node(), file, entry.path()); });
+  if (top.has("pipes")) machine.pipes = read_named(top.at("pipes"), read_pipe);
+  for (const Atom& atom : machine.atoms)
+    if (!atom.pipe.empty() && machine.find_pipe(atom.pipe) == nullptr)
+      atoms.fail("the atom `" + atom.name + "` runs on the pipe `" + atom.pipe + "`, which is missing", "declare it in `pipes`");
   require_level_of_kind(top, machine, "serial", LevelKind::sequential);
   require_level_of_kind(top, machine, "atom", LevelKind::atom);
   for (const char* space : {"workspace", "stack", "register"}) require_space(top, machine, space);

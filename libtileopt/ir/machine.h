@@ -36,6 +36,15 @@ struct Space {
   double capacity = 0;
 };
 
+/// An engine that runs atoms asynchronously: an instruction issues, and is done some time later. Completion::group: by groups, which
+/// the issuing agent closes (commit) and waits for in order (await); counted: the bytes moved are counted by a barrier; tagged: every
+/// run is an arrival at a barrier.
+struct Pipe {
+  std::string name;
+  Completion completion = Completion::group;
+  bool ordered = false;  ///< what one agent issues takes effect in the order of issue
+};
+
 struct Machine {
   std::string name;
   std::string backend;                ///< "openmp"
@@ -52,11 +61,15 @@ struct Machine {
   std::vector<Memory> memories;
   std::vector<Space> spaces;
   std::vector<Atom> atoms;
+  std::vector<Pipe> pipes = {};
 
   const Level* find_level(const std::string& name) const;
   const Memory* find_memory(const std::string& name) const;
   const Space* find_space(const std::string& name) const;
   const Atom* find_atom(const std::string& name) const;
+  const Pipe* find_pipe(const std::string& name) const;
+  /// The pipe that runs an atom asynchronously; null: it is done when the statement is.
+  const Pipe* pipe_of(const std::string& atom) const;
 
   Document write() const;
   /// @throws Errors(invalid_machine) with the path of the entry.

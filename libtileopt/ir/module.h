@@ -20,11 +20,15 @@ struct PrintFacts {
     std::int64_t step = 1;
     std::string level;
     std::vector<std::string> subscripts = {};  ///< pragma "bound": those of what the value is read from, ast_expr_text
+    bool persistent = false;                   ///< a block runs several iterations one after the other
   };
   struct Buffer {
     std::string array;
     std::string space;
-    long bytes = 0;         ///< storage declared or reserved
+    long bytes = 0;         ///< storage declared or reserved, all slots
+    long slots = 1;         ///< copies that positions are reduced by
+    std::string region = "";  ///< block of memory that it lies in; arrays of kernels that name one block may share its bytes. "" = its own
+    long offset = 0;        ///< bytes from the start of the region
   };
   struct Leaf {
     std::string statement;
@@ -32,6 +36,17 @@ struct PrintFacts {
     std::vector<std::string> extents;
     long points = 1;        ///< box points printed by the unrolled form
     std::vector<std::string> tested = {};  ///< what is tested before the leaf has an effect: "guard 0", ..., "predicate"
+    std::string signal_slot = "";          ///< slot of the barrier that an asynchronous leaf signals, as Sync::slot
+  };
+  /// A synchronisation statement. Slots and phases are ast_expr_text over loops, sizes and `g0`, the ring's base.
+  struct Sync {
+    std::string statement;
+    std::string slot = "";   ///< mbarrier: which one
+    std::string phase = "";  ///< wait: 0 or 1, the parity of the phase waited for
+    std::string amount = ""; ///< advance: by how much g0 grows
+    long bytes = 0;          ///< expect
+    long pending = 0;        ///< await
+    bool elected = false;
   };
   /// Of an argument that does not lie row by row without gaps.
   struct Layout {
@@ -45,6 +60,7 @@ struct PrintFacts {
   std::vector<std::string> conditions;  ///< ast_expr_text of every printed `if`
   std::vector<Buffer> buffers;
   std::vector<Leaf> leaves;     ///< in print order
+  std::vector<Sync> syncs = {}; ///< in print order
   long registers = 0;           ///< vector registers live in the largest register tile
 };
 

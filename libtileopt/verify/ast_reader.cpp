@@ -3,6 +3,7 @@
 
 #include "verify/ast_expr_reader.h"
 #include "verify/execution.h"
+#include "verify/spaces.h"
 
 namespace tileopt::proof {
 
@@ -12,39 +13,6 @@ namespace {
 
 /// Deeper trees are refused before they can exhaust the stack.
 constexpr int kMaxDepth = 400;
-
-isl::space named_space(const Program& program, const std::string& name, unsigned dims) {
-  const auto& parameters = program.parameters();
-  isl_ctx* context = program.ctx().get();
-  isl_space* space = isl_space_set_alloc(context, static_cast<unsigned>(parameters.size()), dims);
-  for (std::size_t i = 0; i < parameters.size(); ++i)
-    space = isl_space_set_dim_name(space, isl_dim_param, static_cast<unsigned>(i), parameters[i].c_str());
-  return isl::manage(isl_space_set_tuple_name(space, isl_dim_set, name.c_str()));
-}
-
-/// { domain -> name[values] }
-isl::pw_multi_aff tuple_function(const isl::space& domain, const std::string& name, const std::vector<isl::pw_aff>& values) {
-  isl_ctx* context = isl_space_get_ctx(domain.get());
-  isl_space* space = isl_space_from_domain(domain.copy());
-  space = isl_space_add_dims(space, isl_dim_out, static_cast<unsigned>(values.size()));
-  space = isl_space_set_tuple_name(space, isl_dim_out, name.c_str());
-  if (values.empty()) return isl::manage(isl_pw_multi_aff_from_multi_aff(isl_multi_aff_zero(space)));
-  isl_pw_aff_list* list = isl_pw_aff_list_alloc(context, static_cast<int>(values.size()));
-  for (const isl::pw_aff& value : values) list = isl_pw_aff_list_add(list, value.copy());
-  return isl::manage(isl_pw_multi_aff_from_multi_pw_aff(isl_multi_pw_aff_from_pw_aff_list(space, list)));
-}
-
-/// { key[x0, ..] : 0 <= x_d < extents_d } behind `outer` unconstrained dimensions.
-isl::set promoted_elements(const Program& program, const std::string& key, std::size_t outer, const std::vector<long>& extents) {
-  isl::set elements = isl::set::universe(named_space(program, key, static_cast<unsigned>(outer + extents.size())));
-  for (std::size_t d = 0; d < extents.size(); ++d) {
-    const auto position = static_cast<unsigned>(outer + d);
-    elements = isl::manage(isl_set_lower_bound_si(elements.release(), isl_dim_set, position, 0));
-    isl_val* last = isl_val_int_from_si(program.ctx().get(), extents[d] - 1);
-    elements = isl::manage(isl_set_upper_bound_val(elements.release(), isl_dim_set, position, last));
-  }
-  return elements;
-}
 
 class Walker {
  public:
@@ -61,10 +29,12 @@ class Walker {
       const Ast& ast = kernels_[kernel_];
       check_arrays(ast);
       scopes_.clear();
+      role_.reset();
       time_.assign(1, TimeEntry{false, static_cast<long>(kernel_), 0});
-      open_whole_kernel_arrays(ast);
+      open_whole_kernel(ast);
       walk(ast.root, 0);
       open_.clear();
+      open_rings_.clear();
     }
     return std::move(execution_);
   }
@@ -119,7 +89,8 @@ class Walker {
   bool key_taken(const std::string& key) const {
     return program_.has_tensor(key) || program_.has_statement(key) ||
            std::any_of(execution_.arrays.begin(), execution_.arrays.end(), [&](const ArrayUse& a) { return a.key == key; }) ||
-           std::any_of(execution_.leaves.begin(), execution_.leaves.end(), [&](const Leaf& l) { return l.key == key; });
+           std::any_of(execution_.leaves.begin(), execution_.leaves.end(), [&](const Leaf& l) { return l.key == key; }) ||
+           std::any_of(execution_.syncs.begin(), execution_.syncs.end(), [&](const Sync& s) { return s.key == key; });
   }
 
   void open_array(const std::string& name) {
@@ -132,16 +103,42 @@ class Walker {
     use.kernel = kernel_;
     use.outer_loops = loop_count();
     use.live_with = open_;
-    use.elements = promoted_elements(program_, use.key, use.outer_loops, array.extents);
-    use.rank = array.extents.size();
+    if (!array.ring.empty()) use.ring = ring_index(array.ring);
+    const std::size_t position = use.ring ? 1 : 0;
+    use.elements = promoted_elements(program_, use.key, use.outer_loops + position, array.extents);
+    use.rank = array.extents.size() + position;
     open_.push_back(execution_.arrays.size());
     execution_.arrays.push_back(std::move(use));
   }
 
-  /// Arrays that no node allocates live as long as the kernel runs.
-  void open_whole_kernel_arrays(const Ast& ast) {
+  void open_ring(const std::string& name) {
+    const Ring* ring = kernels_[kernel_].find_ring(name);
+    if (ring == nullptr) fail("ring " + name + " is not declared");
+    if (ring->slots < 1) fail("ring " + name + " has no slots");
+    RingUse use;
+    use.declared = ring;
+    use.kernel = kernel_;
+    for (const Scope& scope : scopes_)
+      if (scope.loop != nullptr) {
+        use.loop_ids.push_back(scope.loop_id);
+        use.goes_on = use.goes_on || scope.loop->persistent || execution_.loops[scope.loop_id].kind != LevelKind::independent;
+      }
+    open_rings_.push_back(execution_.rings.size());
+    execution_.rings.push_back(use);
+  }
+
+  std::size_t ring_index(const std::string& name) const {
+    for (auto open = open_rings_.rbegin(); open != open_rings_.rend(); ++open)
+      if (execution_.rings[*open].declared->name == name) return *open;
+    fail("ring " + name + " is used outside its scope, or unknown");
+  }
+
+  /// Arrays and rings that no node opens live as long as the kernel runs.
+  void open_whole_kernel(const Ast& ast) {
     std::vector<std::string> allocated;
     collect_allocated(ast.root, allocated, 0);
+    for (const Ring& ring : ast.rings)
+      if (std::count(allocated.begin(), allocated.end(), ring.name) == 0) open_ring(ring.name);
     for (const Array& array : ast.arrays)
       if (std::count(allocated.begin(), allocated.end(), array.name) == 0) open_array(array.name);
   }
@@ -158,8 +155,11 @@ class Walker {
     }
     if (const auto* allocate = std::get_if<AstAllocate>(&node->node)) {
       names.insert(names.end(), allocate->arrays.begin(), allocate->arrays.end());
+      names.insert(names.end(), allocate->rings.begin(), allocate->rings.end());
       collect_allocated(allocate->body, names, depth + 1);
     }
+    if (const auto* roles = std::get_if<AstRoles>(&node->node))
+      for (const AstRole& role : roles->roles) collect_allocated(role.body, names, depth + 1);
   }
 
   void walk(const AstNodePtr& node, int depth) {
@@ -173,6 +173,8 @@ class Walker {
       void operator()(const AstIf& n) const { walker.branch(n, depth); }
       void operator()(const AstAllocate& n) const { walker.allocate(n, depth); }
       void operator()(const AstLeaf& n) const { walker.leaf(n); }
+      void operator()(const AstRoles& n) const { walker.roles(n, depth); }
+      void operator()(const AstSync& n) const { walker.sync(n); }
     };
     std::visit(Visit{*this, depth}, node->node);
   }
@@ -225,10 +227,64 @@ class Walker {
   }
 
   void allocate(const AstAllocate& allocate, int depth) {
-    const std::vector<std::size_t> before = open_;
+    const std::vector<std::size_t> before = open_, rings_before = open_rings_;
+    for (const std::string& name : allocate.rings) open_ring(name);
     for (const std::string& name : allocate.arrays) open_array(name);
     walk(allocate.body, depth + 1);
     open_ = before;
+    open_rings_ = rings_before;
+  }
+
+  /// In time, one role after the other: `races` proves that whoever meets in an element is ordered that way.
+  void roles(const AstRoles& roles, int depth) {
+    if (role_) fail("roles inside role " + execution_.roles[*role_].name);
+    for (std::size_t i = 0; i < roles.roles.size(); ++i) {
+      const AstRole& role = roles.roles[i];
+      role_ = role_index(role);
+      at_position(static_cast<long>(i), role.body, depth);
+    }
+    role_.reset();
+  }
+
+  /// A role that goes on in a second place is the same agent.
+  std::size_t role_index(const AstRole& role) {
+    if (role.threads < 1) fail("role " + role.name + " has no threads");
+    for (std::size_t i = 0; i < execution_.roles.size(); ++i) {
+      const RoleUse& known = execution_.roles[i];
+      if (known.kernel != kernel_ || known.name != role.name) continue;
+      if (known.threads != role.threads) fail("role " + role.name + " has two numbers of threads");
+      return i;
+    }
+    execution_.roles.push_back({role.name, kernel_, role.threads});
+    return execution_.roles.size() - 1;
+  }
+
+  void sync(const AstSync& node) {
+    const Ast& ast = kernels_[kernel_];
+    const auto found = ast.synchronizations.find(node.statement);
+    if (found == ast.synchronizations.end()) fail("undeclared synchronisation " + node.statement);
+    Sync sync;
+    sync.declared = &found->second;
+    sync.node = &node;
+    place(sync, found->first, execution_.syncs);
+    const isl::space space = named_space(program_, sync.key, static_cast<unsigned>(sync.loops.size()));
+    sync.points = runs(sync);
+    if (targets_barrier(sync.declared->kind)) {
+      sync.barrier = ast.find_barrier(sync.declared->target);
+      if (sync.barrier == nullptr) fail("barrier " + sync.declared->target + " is not declared");
+    } else if (targets_pipe(sync.declared->kind) && machine_.find_pipe(sync.declared->target) == nullptr) {
+      fail("machine " + machine_.name + " has no pipe " + sync.declared->target);
+    }
+    const std::string ring = ring_of(sync);
+    if (!ring.empty()) sync.ring = ring_index(ring);
+    if (sync.ring && node.position == nullptr) fail("statement " + sync.label + " has no position on ring " + ring);
+    if (sync.ring) sync.position = AstExprReader(space, positions()).value(node.position, sync.points);
+    execution_.syncs.push_back(std::move(sync));
+  }
+
+  static std::string ring_of(const Sync& sync) {
+    if (sync.declared->kind == SyncKind::advance) return sync.declared->target;
+    return sync.barrier != nullptr && !sync.barrier->ring.empty() ? sync.barrier->ring : sync.declared->ring;
   }
 
   std::size_t array_index(const std::string& name) const {
@@ -268,9 +324,9 @@ class Walker {
   }
 
   /// { L[v, b] : loops and conditions hold }
-  isl::set runs(const Leaf& leaf) const {
-    isl_set* points = isl_set_add_dims(runs_so_far().release(), isl_dim_set, static_cast<unsigned>(leaf.box.size()));
-    return isl::manage(isl_set_set_tuple_name(points, leaf.key.c_str()));
+  isl::set runs(const Occurrence& occurrence) const {
+    isl_set* points = isl_set_add_dims(runs_so_far().release(), isl_dim_set, static_cast<unsigned>(occurrence.box.size()));
+    return isl::manage(isl_set_set_tuple_name(points, occurrence.key.c_str()));
   }
 
   /// corner + sum_d steps_d * b_d
@@ -307,10 +363,21 @@ class Walker {
     fail("statement " + statement.name + " is of unknown kind `" + statement.kind + "`");
   }
 
-  std::string occurrence_label(const AstStatement& statement) const {
-    const auto earlier = std::count_if(execution_.leaves.begin(), execution_.leaves.end(),
-                                       [&](const Leaf& l) { return l.statement == &statement; });
-    return statement.name + (earlier == 0 ? "" : "#" + std::to_string(earlier + 1));
+  /// Name, place in time and loops of an occurrence; `all` holds the occurrences of its sort.
+  template <class Occurrences>
+  void place(Occurrence& occurrence, const std::string& name, const Occurrences& all) const {
+    const auto earlier = std::count_if(all.begin(), all.end(), [&](const Occurrence& o) { return o.kernel == kernel_ && o.name == name; });
+    occurrence.name = name;
+    occurrence.label = name + (earlier == 0 ? "" : "#" + std::to_string(earlier + 1));
+    occurrence.key = unique_key("run" + std::to_string(execution_.leaves.size() + execution_.syncs.size()) + "_" + name);
+    occurrence.kernel = kernel_;
+    occurrence.role = role_;
+    occurrence.time = time_;
+    for (const Scope& scope : scopes_)
+      if (scope.loop != nullptr) {
+        occurrence.loops.push_back(scope.loop->variable);
+        occurrence.loop_ids.push_back(scope.loop_id);
+      }
   }
 
   void leaf(const AstLeaf& node) {
@@ -318,24 +385,18 @@ class Walker {
     if (found == kernels_[kernel_].statements.end()) fail("leaf of undeclared statement " + node.statement);
     const AstStatement& statement = found->second;
     Leaf leaf;
-    leaf.label = occurrence_label(statement);
-    leaf.key = unique_key("run" + std::to_string(execution_.leaves.size()) + "_" + statement.name);
     leaf.kind = leaf_kind(statement);
-    leaf.kernel = kernel_;
     leaf.statement = &statement;
     leaf.node = &node;
-    leaf.time = time_;
-    for (const Scope& scope : scopes_)
-      if (scope.loop != nullptr) {
-        leaf.loops.push_back(scope.loop->variable);
-        leaf.loop_ids.push_back(scope.loop_id);
-      }
+    leaf.pipe = machine_.pipe_of(statement.atom);
+    place(leaf, statement.name, execution_.leaves);
     for (const AstStatement::BoxDigit& digit : statement.box) leaf.box.push_back(digit.name);
     const isl::space space = named_space(program_, leaf.key, static_cast<unsigned>(leaf.loops.size() + leaf.box.size()));
     const AstExprReader reader(space, positions());
     find_points(leaf, reader, space);
     if (leaf.is_copy()) copy_accesses(leaf, reader, space);
     else compute_accesses(leaf, reader, space);
+    if (node.signal_position != nullptr) leaf.signal = reader.value(node.signal_position, leaf.points);
     for (const std::size_t id : leaf.loop_ids) execution_.loops[id].leaves.push_back(execution_.leaves.size());
     execution_.leaves.push_back(std::move(leaf));
   }
@@ -424,10 +485,19 @@ class Walker {
   std::size_t kernel_ = 0;
   std::vector<Scope> scopes_;
   std::vector<TimeEntry> time_;
-  std::vector<std::size_t> open_;
+  std::vector<std::size_t> open_, open_rings_;
+  std::optional<std::size_t> role_;
 };
 
 }  // namespace
+
+bool Execution::is_asynchronous(std::size_t kernel) const {
+  const auto here = [&](const auto& item) { return item.kernel == kernel; };
+  return std::any_of(syncs.begin(), syncs.end(), here) || std::any_of(roles.begin(), roles.end(), here) ||
+         std::any_of(rings.begin(), rings.end(), here) ||
+         std::any_of(loops.begin(), loops.end(), [&](const LoopUse& l) { return here(l) && l.is_agent(); }) ||
+         std::any_of(leaves.begin(), leaves.end(), [&](const Leaf& l) { return here(l) && l.pipe != nullptr; });
+}
 
 Execution read_execution(const Program& program, const std::vector<Ast>& kernels, const Machine& machine) {
   return Walker(program, kernels, machine).run();

@@ -34,8 +34,9 @@ struct ArrayUse {
   std::size_t kernel = 0;           ///< promoted arrays
   std::size_t outer_loops = 0;      ///< loops around the allocation
   std::vector<std::size_t> live_with;  ///< allocations (indices into Execution::arrays) open around this one
+  std::optional<std::size_t> ring;     ///< index into Execution::rings: the position is a subscript behind the outer loops
   isl::set elements;                ///< { X[..] } inside its bounds (outer loops unconstrained)
-  std::size_t rank = 0;             ///< subscripts
+  std::size_t rank = 0;             ///< subscripts, the position of a ring included
 };
 
 /// One array access of a leaf, for every point that performs it.
@@ -52,21 +53,29 @@ struct TimeEntry {
   std::size_t loop = 0;
 };
 
-enum class LeafKind { compute, copy_in, copy_out };
-
-struct Leaf {
+/// A statement where it stands in the loops: a leaf, or a synchronisation.
+struct Occurrence {
   std::string key;    ///< tuple name of its points, unique in the module
   std::string label;  ///< for people: "B_copy", "C#2" for a second occurrence
-  LeafKind kind = LeafKind::compute;
+  std::string name;   ///< of the statement: occurrences of one statement are peeled or split copies of each other
   std::size_t kernel = 0;
+  std::optional<std::size_t> role;     ///< index into Execution::roles; empty: all agents of the kernel, or the only one
+  std::vector<std::string> loops;      ///< variables, outermost first
+  std::vector<std::size_t> loop_ids;   ///< indices into Execution::loops
+  std::vector<std::string> box;        ///< leaves
+  std::vector<TimeEntry> time;
+  isl::set points;     ///< { L[v, b] } all that run, including zero fill
+};
+
+enum class LeafKind { compute, copy_in, copy_out };
+
+struct Leaf : Occurrence {
+  LeafKind kind = LeafKind::compute;
   const AstStatement* statement = nullptr;
   const AstLeaf* node = nullptr;
   const Statement* program = nullptr;  ///< compute
-  std::vector<std::string> loops;      ///< variables, outermost first
-  std::vector<std::size_t> loop_ids;   ///< indices into Execution::loops
-  std::vector<std::string> box;
-  std::vector<TimeEntry> time;
-  isl::set points;     ///< { L[v, b] } all that run, including zero fill
+  const Pipe* pipe = nullptr;          ///< runs asynchronously: what is issued here is done later; null: done at once
+  std::optional<isl::pw_aff> signal;   ///< { L[v, b] -> [(position)] } of AstStatement::signal that the run is counted in
   isl::set moved;      ///< copies: inside the extents; compute: = points
   isl::set zeroed;     ///< zero-fill copies: beyond the extents
   isl::set inside;     ///< compute: the instance is in the statement's domain
@@ -80,6 +89,29 @@ struct Leaf {
   SourceLocation where() const;
 };
 
+/// A synchronisation statement where it stands.
+struct Sync : Occurrence {
+  const Synchronization* declared = nullptr;
+  const AstSync* node = nullptr;
+  const Barrier* barrier = nullptr;      ///< of those kinds that have one
+  std::optional<std::size_t> ring;       ///< that the position is on: index into Execution::rings
+  std::optional<isl::pw_aff> position;   ///< { E[v] -> [(position)] } relative to the base
+};
+
+struct RoleUse {
+  std::string name;
+  std::size_t kernel = 0;
+  long threads = 1;
+};
+
+/// One scope of a ring: every run of it uses positions from 0 on.
+struct RingUse {
+  const Ring* declared = nullptr;
+  std::size_t kernel = 0;
+  std::vector<std::size_t> loop_ids;     ///< loops around the scope, outermost first
+  bool goes_on = false;                  ///< one agent runs the scope several times: slots and phases go on from run to run
+};
+
 struct LoopUse {
   const AstFor* node = nullptr;
   std::size_t kernel = 0;
@@ -88,6 +120,9 @@ struct LoopUse {
   std::vector<std::size_t> leaves;       ///< below it
   std::vector<std::size_t> enclosing;    ///< loops around it
   isl::set reached;                      ///< { [outer loops] } where it starts
+
+  /// Its iterations are run by agents that go on by themselves, until a barrier: there is no join at its end.
+  bool is_agent() const { return kind == LevelKind::barrier; }
 };
 
 struct Execution {
@@ -97,7 +132,12 @@ struct Execution {
   std::vector<ArrayUse> arrays;     ///< program tensors first, in the program's order
   std::vector<Leaf> leaves;         ///< in print order
   std::vector<LoopUse> loops;       ///< in print order
+  std::vector<Sync> syncs;          ///< in print order
+  std::vector<RoleUse> roles;
+  std::vector<RingUse> rings;
 
+  /// Some agents of this kernel meet, run side by side, or issue what is done later.
+  bool is_asynchronous(std::size_t kernel) const;
   const ArrayUse& array_of(const PointAccess& access) const { return arrays[access.array]; }
   std::string kernel_name(std::size_t kernel) const { return (*kernels)[kernel].kernel; }
 };
@@ -106,15 +146,15 @@ struct Execution {
 Execution read_execution(const Program& program, const std::vector<Ast>& kernels, const Machine& machine);
 
 /// { L[..] -> R[..] : time(L) < time(R) } (or its complement), from the loops the two share and where they part.
-isl::map before(const Leaf& first, const Leaf& second);
+isl::map before(const Occurrence& first, const Occurrence& second);
 /// A part of `before`. Of two points (of any leaves) before one point of `second`, that of the higher level is the later one.
 struct BeforePart {
   std::size_t level = 0;
   isl::map pairs;
 };
 /// `before` in parts, highest level first.
-std::vector<BeforePart> before_by_level(const Leaf& first, const Leaf& second);
-isl::map not_before(const Leaf& first, const Leaf& second);
+std::vector<BeforePart> before_by_level(const Occurrence& first, const Occurrence& second);
+isl::map not_before(const Occurrence& first, const Occurrence& second);
 
 /// { L[v, b] -> L[v, b'] : b != b' }: two points of one run of the leaf.
 isl::map other_box_points(const Leaf& leaf);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "ir/module.h"
+#include "verify/agents.h"
 #include "verify/execution.h"
 #include "verify/last_writers.h"
 #include "verify/report.h"
@@ -47,7 +48,12 @@ void check_order(Checker& checker);
 void check_bounds(Checker& checker);
 void check_padding(Checker& checker);
 void check_races(Checker& checker);
+void check_happens_before(Checker& checker);  ///< part of races: agents that go on by themselves, and what is done later than issued
+void check_rings(Checker& checker);           ///< slots and waits, and the part of races that rings order
+void check_barriers(Checker& checker);        ///< part of waits: who meets, and what an await has waited for
+void check_lifetimes(Checker& checker);       ///< arrays that share bytes
 void check_text(Checker& checker);
+void check_sync_text(Checker& checker, std::size_t kernel);  ///< part of text: slots, phases, bytes, pending groups
 void check_layouts(Checker& checker, std::size_t kernel);  ///< part of text: where arguments lie
 void check_capacity(Checker& checker);
 

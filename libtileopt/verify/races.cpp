@@ -162,8 +162,8 @@ void check_races(Checker& checker) {
     }
     switch (*loop.kind) {
       case LevelKind::independent:
-      case LevelKind::lockstep:
-      case LevelKind::barrier: checker.report.prove(entry, [&] { return check_loop(checker, i); }); break;
+      case LevelKind::lockstep: checker.report.prove(entry, [&] { return check_loop(checker, i); }); break;
+      case LevelKind::barrier:  // agents that meet at barriers: check_happens_before
       case LevelKind::sequential:
       case LevelKind::unrolled:
       case LevelKind::atom: break;

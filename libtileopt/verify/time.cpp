@@ -20,7 +20,7 @@ struct Parting {
   int order = 0;
 };
 
-Parting find_parting(const Leaf& first, const Leaf& second) {
+Parting find_parting(const Occurrence& first, const Occurrence& second) {
   Parting parting;
   for (std::size_t p = 0; p < first.time.size() && p < second.time.size(); ++p) {
     const TimeEntry& a = first.time[p];
@@ -39,7 +39,7 @@ Parting find_parting(const Leaf& first, const Leaf& second) {
 /// Pairs whose first `loops` loop values decide the order: first before second where `forward`, else second before first;
 /// `equal_too` adds the pairs with all of them equal. Sharing one more loop value, or the same ones and the place after them in
 /// the sequence too, is one level higher.
-std::vector<BeforePart> lexicographic(const Leaf& first, const Leaf& second, std::size_t loops, bool forward, bool equal_too) {
+std::vector<BeforePart> lexicographic(const Occurrence& first, const Occurrence& second, std::size_t loops, bool forward, bool equal_too) {
   const isl::space a = first.points.space(), b = second.points.space();
   std::vector<BeforePart> parts;
   if (equal_too) parts.push_back({2 * loops, equal_prefix(a, b, loops)});
@@ -52,7 +52,7 @@ std::vector<BeforePart> lexicographic(const Leaf& first, const Leaf& second, std
   return parts;
 }
 
-isl::map unite(const Leaf& first, const Leaf& second, const std::vector<BeforePart>& parts) {
+isl::map unite(const Occurrence& first, const Occurrence& second, const std::vector<BeforePart>& parts) {
   isl::map all = isl::map::empty(equal_prefix(first.points.space(), second.points.space(), 0).space());
   for (const BeforePart& part : parts) all = all.unite(part.pairs);
   return all;
@@ -60,14 +60,14 @@ isl::map unite(const Leaf& first, const Leaf& second, const std::vector<BeforePa
 
 }  // namespace
 
-std::vector<BeforePart> before_by_level(const Leaf& first, const Leaf& second) {
+std::vector<BeforePart> before_by_level(const Occurrence& first, const Occurrence& second) {
   const Parting parting = find_parting(first, second);
   return lexicographic(first, second, parting.loops, true, parting.order < 0);
 }
 
-isl::map before(const Leaf& first, const Leaf& second) { return unite(first, second, before_by_level(first, second)); }
+isl::map before(const Occurrence& first, const Occurrence& second) { return unite(first, second, before_by_level(first, second)); }
 
-isl::map not_before(const Leaf& first, const Leaf& second) {
+isl::map not_before(const Occurrence& first, const Occurrence& second) {
   const Parting parting = find_parting(first, second);
   return unite(first, second, lexicographic(first, second, parting.loops, false, parting.order >= 0));
 }

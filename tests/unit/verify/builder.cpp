@@ -41,6 +41,9 @@ class FaithfulPrinter {
     }
     if (const auto* allocate = std::get_if<AstAllocate>(&node->node)) print(allocate->body);
     if (const auto* leaf = std::get_if<AstLeaf>(&node->node)) print_leaf(*leaf);
+    if (const auto* roles = std::get_if<AstRoles>(&node->node))
+      for (const AstRole& role : roles->roles) print(role.body);
+    if (const auto* sync = std::get_if<AstSync>(&node->node)) print_sync(*sync);
   }
 
  private:
@@ -49,7 +52,7 @@ class FaithfulPrinter {
     if (loop.level == "thread" && threads_ == 0) pragma = "#pragma omp parallel for";
     if (loop.level == "simd") pragma = "#pragma omp simd" + reductions(loop.body);
     facts.loops.push_back({loop.variable, "for (int64_t " + loop.variable + " = ...)", pragma, ast_expr_text(loop.lower),
-                           ast_expr_text(loop.upper), loop.step, loop.level});
+                           ast_expr_text(loop.upper), loop.step, loop.level, {}, loop.persistent});
     threads_ += loop.level == "thread" ? 1 : 0;
     print(loop.body);
     threads_ -= loop.level == "thread" ? 1 : 0;
@@ -81,7 +84,33 @@ class FaithfulPrinter {
     const auto found = ast_.statements.find(leaf.statement);
     if (found != ast_.statements.end())
       for (const AstStatement::BoxDigit& digit : found->second.box) printed.points *= digit.radix;
+    if (leaf.signal_position != nullptr) printed.signal_slot = slot(leaf.signal_position, slots_of(found->second.signal));
     facts.leaves.push_back(printed);
+  }
+
+  long slots_of(const std::string& barrier) const {
+    const Barrier* found = ast_.find_barrier(barrier);
+    const Ring* ring = found != nullptr ? ast_.find_ring(found->ring) : nullptr;
+    return ring != nullptr ? ring->slots : 1;
+  }
+  static std::string slot(const AstExprPtr& position, long slots) { return "mod(g0 + (" + ast_expr_text(position) + "), " + std::to_string(slots) + ")"; }
+
+  void print_sync(const AstSync& sync) {
+    const Synchronization& declared = ast_.synchronizations.at(sync.statement);
+    PrintFacts::Sync printed;
+    printed.statement = sync.statement;
+    printed.bytes = declared.bytes;
+    printed.pending = sync.pending;
+    printed.elected = declared.elected;
+    if (declared.kind == SyncKind::advance) printed.amount = ast_expr_text(sync.position);
+    const Barrier* barrier = ast_.find_barrier(declared.target);
+    if (barrier != nullptr && barrier->scope == BarrierScope::mbarrier) {
+      const long slots = slots_of(barrier->name);
+      printed.slot = slot(sync.position, slots);
+      if (declared.kind == SyncKind::wait)
+        printed.phase = "mod(floord(g0 + (" + ast_expr_text(sync.position) + "), " + std::to_string(slots) + "), 2)";
+    }
+    facts.syncs.push_back(printed);
   }
 
   const Program& program_;
@@ -95,7 +124,7 @@ PrintFacts faithful_facts(const Program& program, const Ast& ast) {
   FaithfulPrinter printer(program, ast);
   printer.print(ast.root);
   for (const Array& array : ast.arrays)
-    printer.facts.buffers.push_back({array.name, array.space, array.elements() * size_bytes(array.element)});
+    printer.facts.buffers.push_back({array.name, array.space, array.slots * array.elements() * size_bytes(array.element), array.slots});
   return printer.facts;
 }
 

@@ -92,6 +92,23 @@ inline AstNodePtr branch(const std::string& condition, AstNodePtr then_body, Ast
 inline AstNodePtr allocate(std::vector<std::string> arrays, AstNodePtr body) {
   return make_node(AstAllocate{std::move(arrays), std::move(body)});
 }
+inline AstNodePtr ring_scope(std::vector<std::string> rings, std::vector<std::string> arrays, AstNodePtr body) {
+  return make_node(AstAllocate{std::move(arrays), std::move(body), std::move(rings)});
+}
+inline AstNodePtr persistent(const std::string& variable, const std::string& lower, const std::string& upper, AstNodePtr body,
+                             const std::string& level = "grid") {
+  return make_node(AstFor{variable, variable, level, expr(lower), expr(upper), 1, std::move(body), std::nullopt, true});
+}
+inline AstNodePtr roles(std::vector<AstRole> parts) { return make_node(AstRoles{std::move(parts)}); }
+inline AstNodePtr sync(const std::string& statement, const std::string& position = "", long pending = 0) {
+  return make_node(AstSync{statement, position.empty() ? nullptr : expr(position), pending});
+}
+/// `leaf` with the position of the phase that it signals.
+inline AstNodePtr signalling(const AstNodePtr& leaf, const std::string& position) {
+  AstLeaf copy = std::get<AstLeaf>(leaf->node);
+  copy.signal_position = expr(position);
+  return make_node(std::move(copy));
+}
 /// `reads`: one list of subscripts each.
 inline AstNodePtr leaf(const std::string& statement, const std::vector<std::string>& instance, const std::vector<std::string>& write,
                        const std::vector<std::vector<std::string>>& reads, const std::vector<std::string>& extents = {}) {
@@ -183,13 +200,35 @@ inline Machine machine() {
   return machine;
 }
 
+/// Agents that meet at barriers, and three engines: `mma` and `cp_async` by groups, `bulk` by bytes.
+inline Machine asynchronous_machine() {
+  Machine machine;
+  machine.name = "asynchronous";
+  machine.backend = "gpu";
+  machine.levels = {{"grid", LevelKind::independent, 0}, {"warpgroup", LevelKind::barrier, 8}, {"thread", LevelKind::barrier, 1024},
+                    {"serial", LevelKind::sequential, 0}, {"unroll", LevelKind::unrolled, 0},  {"atom", LevelKind::atom, 0}};
+  machine.spaces = {{"workspace", 0}, {"stack", 0}, {"register", 0}, {"shared", 1 << 16}};
+  machine.pipes = {{"mma", Completion::group, true}, {"cp_async", Completion::group, false}, {"bulk", Completion::counted, false},
+                   {"dma", Completion::tagged, false}};
+  for (const Pipe& pipe : machine.pipes) {
+    Atom atom;
+    atom.name = pipe.name;
+    atom.body = pipe.name == "mma" ? "multiply_add" : "copy";
+    atom.operands = {{"result", "any", "**"}, {"left", "any", "**"}, {"right", "any", "**"}};
+    atom.throughput = 1;
+    atom.pipe = pipe.name;
+    machine.atoms.push_back(atom);
+  }
+  return machine;
+}
+
 /// What a faithful printer would report.
 PrintFacts faithful_facts(const Program& program, const Ast& ast);
 
-inline Certificate check(const Program& program, const std::vector<Ast>& kernels) {
+inline Certificate check(const Program& program, const std::vector<Ast>& kernels, const Machine& on = machine()) {
   std::vector<PrintFacts> facts;
   for (const Ast& ast : kernels) facts.push_back(faithful_facts(program, ast));
-  return verify(program, kernels, facts, machine(), "test");
+  return verify(program, kernels, facts, on, "test");
 }
 
 /// Every obligation proved; prints what is not.

@@ -1,0 +1,61 @@
+/// Who runs what, and in which order: program order of one agent, what joins agents, and when an asynchronous run is done.
+/// All relations are exact and affine: no transitive closure is taken.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "ir/machine.h"
+#include "verify/execution.h"
+
+namespace tileopt::proof {
+
+/// Agent loops around an occurrence, by digit: loops of one digit name the same agents, wherever they stand.
+std::vector<std::pair<std::string, std::size_t>> agent_loops(const Execution& execution, const Occurrence& occurrence);
+/// The agent loops and the role of two occurrences allow one agent to run both.
+bool may_share_agent(const Occurrence& first, const Occurrence& second);
+/// { A[..] -> B[..] : equal values of the agent loops that both have } over all points.
+isl::map same_agent(const Execution& execution, const Occurrence& first, const Occurrence& second);
+/// { A[..] -> B[..] : different agents may run the two }. Several threads run what stands in no agent loop of theirs.
+isl::map other_agents(const Execution& execution, const Occurrence& first, const Occurrence& second);
+/// Several threads run this occurrence.
+bool has_threads(const Execution& execution, const Occurrence& occurrence);
+
+/// { A[..] -> B[..] : one agent runs both, A first }, with the first `shared` loop values equal.
+isl::map program_order(const Execution& execution, const Occurrence& first, const Occurrence& second, std::size_t shared = 0);
+
+/// What orders runs of different agents, or an asynchronous run and what follows it.
+class Ordering {
+ public:
+  explicit Ordering(const Execution& execution) : execution_(execution) {}
+
+  /// { X[..] -> w[..] : X was issued, and is done when w returns }: at least w's `pending` commits lie between the commit that closes
+  /// X's group and w. The first `shared` loop values are equal all the way.
+  isl::map awaited(const Leaf& leaf, const Sync& await, std::size_t shared) const;
+  /// { X[..] -> Y[..] : X is done before Y starts }, in one agent or across a barrier that joins both.
+  isl::map done_before(const Leaf& first, const Occurrence& second, std::size_t shared) const;
+  /// { c[..] -> w[..] : the group that commit c closes is done when w returns }
+  isl::map closed_before(const Sync& commit, const Sync& await, std::size_t shared) const;
+  /// { X[..] } done at some await or wait with the first `shared` loop values of X.
+  isl::set completed(const Leaf& leaf, std::size_t shared) const;
+
+  /// Barriers that all threads of the block pass together.
+  std::vector<const Sync*> joins(std::size_t kernel) const;
+  /// Commits of a pipe by the agents that run `occurrence`.
+  std::vector<const Sync*> commits(const Occurrence& occurrence, const std::string& pipe) const;
+
+ private:
+  /// { X[..] -> w[..] : X has signalled the phase that w waits for }
+  isl::map signalled(const Leaf& leaf, const Sync& wait, std::size_t shared) const;
+  isl::map ends_at(const Leaf& leaf, const Sync& sync, std::size_t shared) const;
+  isl::map chain(const Occurrence& first, const Sync& await, long commits, std::size_t shared) const;
+
+  const Execution& execution_;
+};
+
+/// The barrier statement joins all threads of the block: it stands in no role and in no agent loop.
+bool joins_block(const Execution& execution, const Sync& sync);
+/// The barrier statement joins all threads of the agent that runs it.
+bool joins_agent(const Execution& execution, const Sync& sync);
+
+}  // namespace tileopt::proof

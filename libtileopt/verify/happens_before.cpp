@@ -1,0 +1,114 @@
+/// races, where agents go on by themselves or what is issued is done later: whoever meets in an element is ordered by happens-before,
+/// which is program order, across barriers that join both, and behind the end of what runs asynchronously.
+#include <algorithm>
+
+#include "verify/obligations.h"
+#include "verify/witness.h"
+
+namespace tileopt::proof {
+
+namespace {
+
+struct Touch {
+  const Leaf* leaf = nullptr;
+  const PointAccess* access = nullptr;
+  bool write = false;
+};
+
+std::vector<Touch> touches_of(const Leaf& leaf) {
+  std::vector<Touch> touches{{&leaf, &leaf.write, true}};
+  for (const PointAccess& read : leaf.reads) touches.push_back({&leaf, &read, false});
+  return touches;
+}
+
+std::string verb(const Touch& touch) { return touch.write ? " writes " : " reads "; }
+
+class HappensBefore {
+ public:
+  HappensBefore(Checker& checker, std::size_t kernel) : checker_(checker), execution_(checker.execution), ordering_(execution_), kernel_(kernel) {
+    for (std::size_t a = 0; a < execution_.arrays.size(); ++a) touches_.emplace_back();
+    for (const Leaf& leaf : execution_.leaves)
+      if (leaf.kernel == kernel)
+        for (const Touch& touch : touches_of(leaf)) touches_[touch.access->array].push_back(touch);
+  }
+
+  void run() {
+    for (std::size_t a = 0; a < execution_.arrays.size(); ++a) {
+      if (touches_[a].empty()) continue;
+      const ArrayUse& array = execution_.arrays[a];
+      const std::string place = array.name + " in kernel " + execution_.kernel_name(kernel_);
+      const auto entry = [&](const std::string& subject) { return obligation("races", subject + place, {}, kernel_entry(kernel_, "pipeline")); };
+      if (!array.ring) checker_.report.prove(entry("accesses of "), [&] { return check_array(a); });
+      const bool flies = std::any_of(touches_[a].begin(), touches_[a].end(), [](const Touch& t) { return t.leaf->pipe != nullptr; });
+      if (flies) checker_.report.prove(entry("the end of what is in flight on "), [&] { return check_landed(a); });
+    }
+  }
+
+ private:
+  /// Loops around the lifetime of the array: what happens in other runs of them concerns other elements.
+  std::size_t shared_loops(std::size_t array) const {
+    const ArrayUse& use = execution_.arrays[array];
+    return use.promoted != nullptr ? use.outer_loops : 0;
+  }
+
+  Outcome check_array(std::size_t array) const {
+    for (const Touch& first : touches_[array])
+      for (const Touch& second : touches_[array])
+        if (first.write || second.write)
+          if (Outcome outcome = check_pair(array, first, second)) return outcome;
+    return {};
+  }
+
+  Outcome check_pair(std::size_t array, const Touch& first, const Touch& second) const {
+    isl::map meeting = first.access->element.apply_range(second.access->element.reverse());
+    if (meeting.is_empty()) return {};
+    const isl::map earlier = meeting.intersect(before(*first.leaf, *second.leaf));
+    if (first.leaf->role != second.leaf->role && first.leaf->role && second.leaf->role) return unordered(array, first, second, meeting);
+    if (earlier.is_empty()) return {};
+    isl::map ordered = ordering_.done_before(*first.leaf, *second.leaf, shared_loops(array));
+    if (one_ordered_pipe(first, second)) ordered = ordered.unite(program_order(execution_, *first.leaf, *second.leaf, shared_loops(array)));
+    const isl::map wrong = earlier.subtract(ordered);
+    if (wrong.is_empty()) return {};
+    return unordered(array, first, second, wrong);
+  }
+
+  /// An engine that takes what it is given in order needs no wait between two of its own.
+  static bool one_ordered_pipe(const Touch& first, const Touch& second) {
+    return first.leaf->pipe != nullptr && first.leaf->pipe == second.leaf->pipe && first.leaf->pipe->ordered;
+  }
+
+  Outcome unordered(std::size_t array, const Touch& first, const Touch& second, const isl::map& pairs) const {
+    const std::string name = execution_.arrays[array].name;
+    const std::string what = first.leaf->pipe != nullptr ? " before " + first.leaf->label + ", which" + verb(first) + "it, is done"
+                                                         : " with nothing that orders it after " + first.leaf->label + ", which" + verb(first) + "it";
+    const Leaf& where = first.leaf->program != nullptr ? *first.leaf : *second.leaf;
+    return Refutation{second.leaf->label + verb(second) + name + what, sample(execution_, pairs).text(), where.where()};
+  }
+
+  /// Storage is used again when a lifetime ends: until then, all that was issued is done.
+  Outcome check_landed(std::size_t array) const {
+    for (const Touch& touch : touches_[array]) {
+      if (touch.leaf->pipe == nullptr) continue;
+      const isl::set open = touch.access->element.domain().subtract(ordering_.completed(*touch.leaf, shared_loops(array)));
+      if (open.is_empty()) continue;
+      return Refutation{touch.leaf->label + verb(touch) + execution_.arrays[array].name + " and nobody waits until it is done",
+                        sample(execution_, open).text(), touch.leaf->where()};
+    }
+    return {};
+  }
+
+  Checker& checker_;
+  const Execution& execution_;
+  Ordering ordering_;
+  std::size_t kernel_;
+  std::vector<std::vector<Touch>> touches_;  ///< by array
+};
+
+}  // namespace
+
+void check_happens_before(Checker& checker) {
+  for (std::size_t k = 0; k < checker.execution.kernels->size(); ++k)
+    if (checker.execution.is_asynchronous(k)) HappensBefore(checker, k).run();
+}
+
+}  // namespace tileopt::proof

@@ -1,0 +1,120 @@
+/// lifetimes: arrays that share bytes of a region are not alive at the same time, in one kernel or across the kernels of a module.
+#include <algorithm>
+
+#include "verify/obligations.h"
+#include "verify/witness.h"
+
+namespace tileopt::proof {
+
+namespace {
+
+/// Storage that a printer gave to a promoted array of a kernel.
+struct Stored {
+  std::size_t kernel = 0;
+  const PrintFacts::Buffer* buffer = nullptr;
+
+  long end() const { return buffer->offset + buffer->bytes; }
+};
+
+bool overlap(const Stored& first, const Stored& second) {
+  return first.buffer->region == second.buffer->region && first.buffer->offset < second.end() && second.buffer->offset < first.end();
+}
+
+struct Touch {
+  const Leaf* leaf = nullptr;
+  isl::map element;  ///< { L[v, b] -> X[o, x] }
+  std::size_t array = 0;
+};
+
+std::vector<Touch> touches_of(const Execution& execution, const Stored& stored) {
+  std::vector<Touch> touches;
+  const auto add = [&](const Leaf& leaf, const PointAccess& access) {
+    const ArrayUse& array = execution.array_of(access);
+    if (array.promoted != nullptr && array.kernel == stored.kernel && array.name == stored.buffer->array)
+      touches.push_back({&leaf, access.element, access.array});
+  };
+  for (const Leaf& leaf : execution.leaves) {
+    add(leaf, leaf.write);
+    for (const PointAccess& read : leaf.reads) add(leaf, read);
+  }
+  return touches;
+}
+
+/// { A -> A' : the two touch one lifetime of the array }: the loops around its allocation have equal values.
+isl::map one_lifetime(const Execution& execution, const Touch& first, const Touch& second) {
+  if (first.array != second.array) return isl::map::empty(equal_prefix(first.leaf->points.space(), second.leaf->points.space(), 0).space());
+  return equal_prefix(first.leaf->points.space(), second.leaf->points.space(), execution.arrays[first.array].outer_loops)
+      .intersect_domain(first.element.domain())
+      .intersect_range(second.element.domain());
+}
+
+/// A point of `other` between two points of one lifetime of `kept`: what lies there is lost.
+Outcome check_kept(const Execution& execution, const Stored& kept, const Stored& other) {
+  const std::vector<Touch> mine = touches_of(execution, kept), theirs = touches_of(execution, other);
+  for (const Touch& first : mine)
+    for (const Touch& last : mine) {
+      const isl::map lifetime = one_lifetime(execution, first, last);
+      if (lifetime.is_empty()) continue;
+      for (const Touch& between : theirs) {
+        const isl::map after = before(*first.leaf, *between.leaf).intersect_domain(lifetime.domain()).intersect_range(between.element.domain());
+        if (after.is_empty()) continue;
+        const isl::map inside = after.apply_range(before(*between.leaf, *last.leaf)).intersect(lifetime);
+        if (inside.is_empty()) continue;
+        const isl::map reached = after.intersect_domain(inside.domain());
+        return Refutation{other.buffer->array + " of kernel " + execution.kernel_name(other.kernel) + " lies on bytes of " + kept.buffer->array +
+                              " of kernel " + execution.kernel_name(kept.kernel) + " while that is alive",
+                          sample(execution, reached).text() + " | then " + last.leaf->label, between.leaf->where()};
+      }
+    }
+  return {};
+}
+
+/// Time says nothing where iterations run at once: two arrays used below one parallel loop are alive together.
+Outcome check_parallel(const Execution& execution, const Stored& first, const Stored& second) {
+  for (const Touch& a : touches_of(execution, first))
+    for (const Touch& b : touches_of(execution, second))
+      for (const std::size_t loop : a.leaf->loop_ids) {
+        const LoopUse& use = execution.loops[loop];
+        const bool both = std::count(b.leaf->loop_ids.begin(), b.leaf->loop_ids.end(), loop) != 0;
+        const bool at_once = use.kind != LevelKind::sequential && use.kind != LevelKind::unrolled;
+        if (!both || !at_once) continue;
+        return Refutation{first.buffer->array + " and " + second.buffer->array + " share bytes below loop " + use.node->variable +
+                              ", whose iterations run at once",
+                          a.leaf->label + " | " + b.leaf->label, {}};
+      }
+  return {};
+}
+
+std::vector<Stored> stored_arrays(const Checker& checker) {
+  std::vector<Stored> all;
+  for (std::size_t k = 0; k < checker.facts.size() && k < checker.execution.kernels->size(); ++k)
+    for (const PrintFacts::Buffer& buffer : checker.facts[k].buffers) {
+      const bool again = std::any_of(all.begin(), all.end(), [&](const Stored& s) {
+        return s.kernel == k && s.buffer->array == buffer.array && s.buffer->region == buffer.region && s.buffer->offset == buffer.offset;
+      });
+      if (!buffer.region.empty() && !again) all.push_back({k, &buffer});
+    }
+  return all;
+}
+
+}  // namespace
+
+void check_lifetimes(Checker& checker) {
+  const Execution& execution = checker.execution;
+  const std::vector<Stored> stored = stored_arrays(checker);
+  for (std::size_t i = 0; i < stored.size(); ++i)
+    for (std::size_t j = 0; j < i; ++j) {
+      if (!overlap(stored[i], stored[j])) continue;
+      const std::string subject = stored[j].buffer->array + " of kernel " + execution.kernel_name(stored[j].kernel) + " and " + stored[i].buffer->array +
+                                  " of kernel " + execution.kernel_name(stored[i].kernel);
+      checker.report.prove(obligation("lifetimes", subject, {}, kernel_entry(stored[i].kernel, "promotions[" + stored[i].buffer->array + "]")),
+                           [&]() -> Outcome {
+                             if (stored[i].kernel == stored[j].kernel)
+                               if (Outcome outcome = check_parallel(execution, stored[j], stored[i])) return outcome;
+                             if (Outcome outcome = check_kept(execution, stored[j], stored[i])) return outcome;
+                             return check_kept(execution, stored[i], stored[j]);
+                           });
+    }
+}
+
+}  // namespace tileopt::proof

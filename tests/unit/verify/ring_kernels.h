@@ -1,0 +1,162 @@
+/// Hand-written rings: a product of two matrices whose tiles travel through slots. Fields plant faults.
+#pragma once
+
+#include "builder.h"
+
+namespace tileopt::test {
+
+inline Program ring_product(isl::ctx ctx) {
+  ProgramWriter w(ctx, "gemm", {"M", "N", "K"}, "M >= 1 and N >= 1 and K >= 0");
+  w.tensor("A", TensorRole::in, {"M", "K"});
+  w.tensor("B", TensorRole::in, {"K", "N"});
+  w.tensor("C", TensorRole::out, {"M", "N"});
+  w.statement("C_init", {"i", "j"}, "0 <= i < M and 0 <= j < N", "C[i, j]", Combine::assign, {}, 3);
+  w.statement("C", {"i", "j", "k"}, "0 <= i < M and 0 <= j < N and 0 <= k < K", "C[i, j]", Combine::sum, {"A[i, k]", "B[k, j]"}, 4);
+  return w.build("i > j > (C_init ; C: k)");
+}
+
+inline const std::vector<AstStatement::BoxDigit> kTileOfA = {{"ii", 4}, {"kx", 2}};
+inline const std::vector<AstStatement::BoxDigit> kTileOfB = {{"kx", 2}, {"jj", 4}};
+inline const std::vector<AstStatement::BoxDigit> kTileOfC = {{"ii", 4}, {"jj", 4}};
+inline const Steps kBoxSteps = {{1, 0}, {0, 1}};
+inline const Steps kSlotSteps = {{0, 0}, {1, 0}, {0, 1}};
+
+/// Statements of both rings: tiles of A (4 x 2) and B (2 x 4) go to slots by `copy_atom`, the product runs on `mma`.
+inline std::vector<AstStatement> ring_statements(const std::string& copy_atom, const std::string& signal) {
+  AstStatement a = copy("copy_A", "copy_in", "A_slots", "A", kTileOfA, kSlotSteps, kBoxSteps, true);
+  AstStatement b = copy("copy_B", "copy_in", "B_slots", "B", kTileOfB, kSlotSteps, kBoxSteps, true);
+  for (AstStatement* s : {&a, &b}) {
+    s->atom = copy_atom;
+    s->signal = signal;
+  }
+  const AstStatement init = compute("C_init", "acc", {}, kTileOfC, {{1, 0}, {0, 1}}, kBoxSteps, {}, "vector");
+  const AstStatement product = compute("C", "acc", {"A_slots", "B_slots"}, kTileOfC, {{1, 0}, {0, 1}, {0, 0}}, kBoxSteps,
+                                       {{{0, 0}, {1, 0}, {0, 0}}, {{0, 0}, {0, 0}, {0, 1}}}, "mma");
+  const AstStatement store = copy("store", "copy_out", "C", "acc", kTileOfC, kBoxSteps, kBoxSteps);
+  return {a, b, init, product, store};
+}
+
+/// A producer role copies by bytes; consumers (one agent of `threads`) multiply by groups, `in_flight` of them at a time.
+struct RoleRing {
+  long slots = 4, storage = 4, in_flight = 1, threads = 128;
+  bool persistent_tiles = true;
+  long expected_bytes = 64;
+  bool expects = true, waits_empty = true, waits_full = true, awaits = true, drains = true, releases = true, meets = true;
+  bool elected_release = true;
+  long release_early = 0;         ///< the release of a position comes so many positions too soon
+  std::string empty_position;     ///< default: kb - slots
+  std::string full_shift;         ///< added to the position of wait_full
+  long lax = 0;                   ///< groups too many in flight
+  long arrivals_empty = 1, arrivals_full = 1, meeting_threads = 128;
+  std::string producer_advance = "floord(K + 1, 2)", consumer_advance = "floord(K + 1, 2)";
+  bool stores_early = false;      ///< the accumulators are stored before the last await
+  bool inits_late = false;        ///< the accumulators are cleared again after the last product
+  bool full_wait_late = false;    ///< wait_full after the product
+  bool copies_before_wait = false;
+  std::string signal_shift;       ///< added to the phase that copy_B signals
+  bool consumer_first = false;
+
+  Ast ast() const {
+    Ast ast = kernel("ring", {slotted("A_slots", "A", {4, 2}), slotted("B_slots", "B", {2, 4}), promoted("acc", "C", "register", {4, 4})},
+                     ring_statements("bulk", "full"), tiles());
+    ast.rings = {{"ring", slots}};
+    ast.barriers = {{"full", BarrierScope::mbarrier, "ring", arrivals_full},
+                    {"empty", BarrierScope::mbarrier, "ring", arrivals_empty},
+                    {"group", BarrierScope::named, "", meeting_threads}};
+    const auto declare = [&](Synchronization s) { ast.synchronizations[s.name] = s; };
+    declare({"wait_empty", SyncKind::wait, "empty"});
+    declare({"expect", SyncKind::expect, "full", "", true, expected_bytes});
+    declare({"wait_full", SyncKind::wait, "full"});
+    declare({"commit", SyncKind::commit, "mma", "ring"});
+    declare({"await", SyncKind::await, "mma", "ring"});
+    declare({"meet", SyncKind::barrier, "group", "ring"});
+    declare({"release", SyncKind::release, "empty", "", elected_release});
+    declare({"advance", SyncKind::advance, "ring"});
+    return ast;
+  }
+
+ private:
+  Array slotted(const std::string& name, const std::string& tensor, std::vector<long> extents) const {
+    Array array = promoted(name, tensor, "shared", std::move(extents));
+    array.ring = "ring";
+    array.slots = storage;
+    return array;
+  }
+
+  static std::string n(long value) { return std::to_string(value); }
+
+  AstNodePtr tiles() const {
+    const AstRole producer{"producer", 1, produce()}, consumer{"consumer", threads, consume()};
+    const AstNodePtr both = ring_scope({"ring"}, {"A_slots", "B_slots"},
+                                       consumer_first ? roles({consumer, producer}) : roles({producer, consumer}));
+    if (!persistent_tiles) return loop("ti", "0", "floord(M - 1, 4)", loop("tj", "0", "floord(N - 1, 4)", both, "grid"), "grid");
+    return persistent("ti", "0", "floord(M - 1, 4)", persistent("tj", "0", "floord(N - 1, 4)", both));
+  }
+
+  AstNodePtr produce() const {
+    const AstNodePtr a = signalling(leaf("copy_A", {}, {"kb", "0", "0"}, {{"4 * ti", "2 * kb"}}, {"min(4, M - 4 * ti)", "min(2, K - 2 * kb)"}), "kb");
+    const AstNodePtr b = signalling(leaf("copy_B", {}, {"kb", "0", "0"}, {{"2 * kb", "4 * tj"}}, {"min(2, K - 2 * kb)", "min(4, N - 4 * tj)"}),
+                                    "kb" + signal_shift);
+    std::vector<AstNodePtr> body;
+    const AstNodePtr wait = sync("wait_empty", empty_position.empty() ? "kb - " + n(slots) : empty_position);
+    if (waits_empty && !copies_before_wait) body.push_back(wait);
+    if (expects) body.push_back(sync("expect", "kb"));
+    body.push_back(a);
+    body.push_back(b);
+    if (waits_empty && copies_before_wait) body.push_back(wait);
+    std::vector<AstNodePtr> all{loop("kb", "0", "floord(K - 1, 2)", block(body))};
+    if (!producer_advance.empty()) all.push_back(sync("advance", producer_advance));
+    return block(all);
+  }
+
+  AstNodePtr product(const std::string& kb) const {
+    return loop("kk", "0", "min(1, K - 1 - 2 * (" + kb + "))", leaf("C", {"4 * ti", "4 * tj", "2 * (" + kb + ") + kk"}, {"0", "0"}, {{kb, "0", "kk"}, {kb, "kk", "0"}}));
+  }
+
+  /// wait_full, product, commit at position kb; then what is retimed by `in_flight`.
+  AstNodePtr step(const std::string& kb, bool retire) const {
+    std::vector<AstNodePtr> body;
+    const AstNodePtr wait = sync("wait_full", kb + full_shift);
+    if (waits_full && !full_wait_late) body.push_back(wait);
+    body.push_back(product(kb));
+    if (waits_full && full_wait_late) body.push_back(wait);
+    body.push_back(sync("commit", kb));
+    if (retire) append(body, retirement(kb + " - " + n(in_flight), in_flight + lax, kb + " - " + n(in_flight - release_early)));
+    return block(body);
+  }
+
+  std::vector<AstNodePtr> retirement(const std::string& position, long pending, const std::string& released) const {
+    std::vector<AstNodePtr> body;
+    if (awaits) body.push_back(sync("await", position, pending));
+    if (meets) body.push_back(sync("meet", position));
+    if (releases) body.push_back(sync("release", released));
+    return body;
+  }
+  static void append(std::vector<AstNodePtr>& to, const std::vector<AstNodePtr>& more) { to.insert(to.end(), more.begin(), more.end()); }
+
+  AstNodePtr consume() const {
+    const AstNodePtr init = leaf("C_init", {"4 * ti", "4 * tj"}, {"0", "0"}, {});
+    const AstNodePtr store = leaf("store", {}, {"4 * ti", "4 * tj"}, {{"0", "0"}}, {"min(4, M - 4 * ti)", "min(4, N - 4 * tj)"});
+    std::vector<AstNodePtr> body{init};
+    const std::string last = "floord(K - 1, 2)", first_steady = n(in_flight);
+    body.push_back(loop("kb", "0", "min(" + n(in_flight - 1) + ", " + last + ")", step("kb", false)));
+    body.push_back(loop("kb", first_steady, last, step("kb", true)));
+    if (stores_early) body.push_back(store);
+    // The last `in_flight` groups, oldest first.
+    std::vector<AstNodePtr> drain;
+    for (long d = in_flight; drains && d >= 1; --d)
+      drain.push_back(branch("K >= " + n(2 * d - 1), block(retirement(last + " - " + n(d - 1), d - 1 + lax, last + " - " + n(d - 1 - release_early)))));
+    if (release_early > 0) {
+      // What the loop released too soon it cannot release again: positions shift, the first ones are released before they are read.
+      drain.clear();
+      for (long d = in_flight; d >= 1; --d) drain.push_back(branch("K >= " + n(2 * d - 1), block({sync("await", last + " - " + n(d - 1), d - 1), sync("meet", last + " - " + n(d - 1))})));
+    }
+    append(body, drain);
+    if (inits_late) body.push_back(init);
+    if (!stores_early) body.push_back(store);
+    if (!consumer_advance.empty()) body.push_back(sync("advance", consumer_advance));
+    return allocate({"acc"}, block(body));
+  }
+};
+
+}  // namespace tileopt::test
