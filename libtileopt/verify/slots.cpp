@@ -112,12 +112,14 @@ Refutation overwritten(const Line& line, const LineEvent& first, const LineEvent
 Outcome check_reuse(const Line& line, std::size_t array_index) {
   const Array& array = *line.execution().arrays[array_index].promoted;
   const auto& events = line.ring.events();
+  std::vector<std::size_t> readers, writers;
   for (std::size_t e = 0; e < events.size(); ++e)
-    for (std::size_t f = 0; f < events.size(); ++f) {
-      const bool here = events[e].is_access() && events[f].is_access() && events[e].array == array_index && events[f].array == array_index;
-      if (!here || !(events[e].write || events[f].write)) continue;
-      // What a slot holds is replaced by a write; a read of a later position follows that write.
-      if (!events[f].write) continue;
+    if (events[e].is_access() && events[e].array == array_index) (events[e].write ? writers : readers).push_back(e);
+  std::vector<std::size_t> users = readers;
+  users.insert(users.end(), writers.begin(), writers.end());
+  // What a slot holds is replaced by a write; a read of a later position follows that write.
+  for (const std::size_t e : users)
+    for (const std::size_t f : writers) {
       if (!any_touching(line, events[e], events[f], false, [](const auto&, const auto&, const isl::map&) { return true; })) continue;
       const isl::map unordered = unordered_reuse(line.ring.positions().ctx(), array.slots, worst_least(line, e, f, false));
       if (!unordered.is_empty()) return overwritten(line, events[e], events[f], array, unordered);

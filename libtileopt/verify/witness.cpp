@@ -57,6 +57,8 @@ class Describer {
     const std::vector<long> values = coordinates(point);
     for (const Leaf& leaf : execution_.leaves)
       if (leaf.key == name) return leaf_point(leaf, point, values);
+    for (const Sync& sync : execution_.syncs)
+      if (sync.key == name) return sync.label + (values.empty() ? "" : " at " + assignments(sync.loops, values, 0));
     for (const Tensor& tensor : execution_.program->tensors())
       if (name == initial_name(tensor.name)) return "the initial value of " + plain_tuple(tensor.name, values, 0);
     for (const ArrayUse& array : execution_.arrays)

@@ -43,7 +43,7 @@ struct RoleRing {
   long expected_bytes = 64;
   bool expects = true, waits_empty = true, waits_full = true, awaits = true, drains = true, releases = true, meets = true;
   bool elected_release = true;
-  long release_early = 0;         ///< the release of a position comes so many positions too soon
+  bool release_early = false;     ///< a position is released when its products are issued, not when they are done
   std::string empty_position;     ///< default: kb - slots
   std::string full_shift;         ///< added to the position of wait_full
   long lax = 0;                   ///< groups too many in flight
@@ -121,15 +121,16 @@ struct RoleRing {
     body.push_back(product(kb));
     if (waits_full && full_wait_late) body.push_back(wait);
     body.push_back(sync("commit", kb));
-    if (retire) append(body, retirement(kb + " - " + n(in_flight), in_flight + lax, kb + " - " + n(in_flight - release_early)));
+    if (release_early) append(body, {sync("meet", kb), sync("release", kb)});
+    if (retire) append(body, retirement(kb + " - " + n(in_flight), in_flight + lax));
     return block(body);
   }
 
-  std::vector<AstNodePtr> retirement(const std::string& position, long pending, const std::string& released) const {
+  std::vector<AstNodePtr> retirement(const std::string& position, long pending) const {
     std::vector<AstNodePtr> body;
     if (awaits) body.push_back(sync("await", position, pending));
-    if (meets) body.push_back(sync("meet", position));
-    if (releases) body.push_back(sync("release", released));
+    if (meets && !release_early) body.push_back(sync("meet", position));
+    if (releases && !release_early) body.push_back(sync("release", position));
     return body;
   }
   static void append(std::vector<AstNodePtr>& to, const std::vector<AstNodePtr>& more) { to.insert(to.end(), more.begin(), more.end()); }
@@ -145,17 +146,91 @@ struct RoleRing {
     // The last `in_flight` groups, oldest first.
     std::vector<AstNodePtr> drain;
     for (long d = in_flight; drains && d >= 1; --d)
-      drain.push_back(branch("K >= " + n(2 * d - 1), block(retirement(last + " - " + n(d - 1), d - 1 + lax, last + " - " + n(d - 1 - release_early)))));
-    if (release_early > 0) {
-      // What the loop released too soon it cannot release again: positions shift, the first ones are released before they are read.
-      drain.clear();
-      for (long d = in_flight; d >= 1; --d) drain.push_back(branch("K >= " + n(2 * d - 1), block({sync("await", last + " - " + n(d - 1), d - 1), sync("meet", last + " - " + n(d - 1))})));
-    }
+      drain.push_back(branch("K >= " + n(2 * d - 1), block(retirement(last + " - " + n(d - 1), d - 1 + lax))));
     append(body, drain);
     if (inits_late) body.push_back(init);
     if (!stores_early) body.push_back(store);
     if (!consumer_advance.empty()) body.push_back(sync("advance", consumer_advance));
     return allocate({"acc"}, block(body));
+  }
+};
+
+/// One role of threads: each copies its part some positions ahead, by commit groups, and meets the others at a barrier of the block.
+struct OrderRing {
+  long slots = 3, storage = 3, ahead = 2;   ///< positions that are copied before they are needed
+  bool meets = true, awaits = true, commits = true;
+  bool meets_inside_threads = false;   ///< the barrier stands in the loop over threads
+  bool meets_if_even = false;          ///< the barrier is left out at odd positions
+  bool copies_before_meeting = false;  ///< the slot is filled before all have read it
+  bool multiplies_before_meeting = false;
+  bool elected_meeting = false;
+  long lax = 0;
+  std::string advance = "floord(K + 1, 2)";
+
+  Ast ast() const {
+    Ast ast = kernel("ring", {slotted("A_slots", "A", {4, 2}), slotted("B_slots", "B", {2, 4}), promoted("acc", "C", "shared", {4, 4})},
+                     statements(), tiles());
+    ast.rings = {{"ring", slots}};
+    ast.barriers = {{"all", BarrierScope::block, "", 0}};
+    const auto declare = [&](Synchronization s) { ast.synchronizations[s.name] = s; };
+    declare({"commit", SyncKind::commit, "cp_async", "ring"});
+    declare({"await", SyncKind::await, "cp_async", "ring"});
+    declare({"meet", SyncKind::barrier, "all", "ring", elected_meeting});
+    declare({"advance", SyncKind::advance, "ring"});
+    return ast;
+  }
+
+ private:
+  static std::string n(long value) { return std::to_string(value); }
+  Array slotted(const std::string& name, const std::string& tensor, std::vector<long> extents) const {
+    Array array = promoted(name, tensor, "shared", std::move(extents));
+    array.ring = "ring";
+    array.slots = storage;
+    return array;
+  }
+
+  /// Thread t has row t of A and of the product, and column t of B.
+  static std::vector<AstStatement> statements() {
+    const std::vector<AstStatement::BoxDigit> pair = {{"kx", 2}}, row = {{"jj", 4}};
+    AstStatement a = copy("copy_A", "copy_in", "A_slots", "A", pair, {{0}, {0}, {1}}, {{0}, {1}}, true);
+    AstStatement b = copy("copy_B", "copy_in", "B_slots", "B", pair, {{0}, {1}, {0}}, {{1}, {0}}, true);
+    a.atom = b.atom = "cp_async";
+    return {a, b, compute("C_init", "acc", {}, row, {{0}, {1}}, {{0}, {1}}, {}, "vector"),
+            compute("C", "acc", {"A_slots", "B_slots"}, row, {{0}, {1}, {0}}, {{0}, {1}}, {{{0}, {0}, {0}}, {{0}, {0}, {1}}}, "vector"),
+            copy("store", "copy_out", "C", "acc", row, {{0}, {1}}, {{0}, {1}})};
+  }
+
+  static AstNodePtr threads(AstNodePtr body) { return loop("t", "0", "3", std::move(body), "thread"); }
+
+  AstNodePtr copies(const std::string& p) const {
+    return threads(block({leaf("copy_A", {}, {p, "t", "0"}, {{"4 * ti + t", "2 * (" + p + ")"}}, {"(4 * ti + t < M ? min(2, K - 2 * (" + p + ")) : 0)"}),
+                          leaf("copy_B", {}, {p, "0", "t"}, {{"2 * (" + p + ")", "4 * tj + t"}}, {"(4 * tj + t < N ? min(2, K - 2 * (" + p + ")) : 0)"})}));
+  }
+
+  AstNodePtr tiles() const {
+    const std::string last = "floord(K - 1, 2)";
+    const AstNodePtr init = threads(leaf("C_init", {"4 * ti + t", "4 * tj"}, {"t", "0"}, {}));
+    const AstNodePtr store = threads(branch("4 * ti + t <= M - 1", leaf("store", {}, {"4 * ti + t", "4 * tj"}, {{"t", "0"}}, {"min(4, N - 4 * tj)"})));
+    const AstNodePtr product = threads(loop("kk", "0", "min(1, K - 1 - 2 * kb)",
+                                            leaf("C", {"4 * ti + t", "4 * tj", "2 * kb + kk"}, {"t", "0"}, {{"kb", "t", "kk"}, {"kb", "kk", "0"}})));
+    std::vector<AstNodePtr> start{branch("2 * kb <= K - 1", copies("kb"))};
+    if (commits) start.push_back(sync("commit", "kb"));
+    std::vector<AstNodePtr> body;
+    const AstNodePtr more = branch("2 * (kb + " + n(ahead) + ") <= K - 1", copies("kb + " + n(ahead)));
+    AstNodePtr meeting = sync("meet", "kb");
+    if (meets_inside_threads) meeting = loop("t", "0", "3", branch("t >= 1", meeting), "thread");
+    if (meets_if_even) meeting = branch("mod(kb, 2) == 0", meeting);
+    if (awaits) body.push_back(sync("await", "kb", ahead - 1 + lax));
+    if (copies_before_meeting) body.push_back(more);
+    if (multiplies_before_meeting) body.push_back(product);
+    if (meets) body.push_back(meeting);
+    if (!copies_before_meeting) body.push_back(more);
+    if (commits) body.push_back(sync("commit", "kb + " + n(ahead)));
+    if (!multiplies_before_meeting) body.push_back(product);
+    std::vector<AstNodePtr> all{init, loop("kb", "0", n(ahead - 1), block(start)), loop("kb", "0", last, block(body)), store};
+    if (!advance.empty()) all.push_back(sync("advance", advance));
+    return persistent("ti", "0", "floord(M - 1, 4)",
+                      persistent("tj", "0", "floord(N - 1, 4)", ring_scope({"ring"}, {"A_slots", "B_slots", "acc"}, block(all))));
   }
 };
 
