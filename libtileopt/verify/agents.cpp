@@ -83,10 +83,13 @@ bool joins_agent(const Execution& execution, const Sync& sync) {
          sync.barrier->arrivals == execution.roles[*sync.role].threads;
 }
 
-std::vector<const Sync*> Ordering::joins(std::size_t kernel) const {
+std::vector<const Sync*> Ordering::joins(const Occurrence& first, const Occurrence& second) const {
+  const bool one_agent = first.role && first.role == second.role && agent_loops(execution_, first).empty() && agent_loops(execution_, second).empty();
   std::vector<const Sync*> found;
-  for (const Sync& sync : execution_.syncs)
-    if (sync.kernel == kernel && joins_block(execution_, sync)) found.push_back(&sync);
+  for (const Sync& sync : execution_.syncs) {
+    if (sync.kernel != first.kernel) continue;
+    if (joins_block(execution_, sync) || (one_agent && sync.role == first.role && joins_agent(execution_, sync))) found.push_back(&sync);
+  }
   return found;
 }
 
@@ -148,12 +151,13 @@ isl::set Ordering::completed(const Leaf& leaf, std::size_t shared) const {
   return done.coalesce();
 }
 
-isl::map Ordering::done_before(const Leaf& first, const Occurrence& second, std::size_t shared) const {
+isl::map Ordering::done_before(const Leaf& first, const Occurrence& second, std::size_t shared, bool private_to_threads) const {
   isl::map ordered = no_pairs(first, second);
-  const std::vector<const Sync*> meetings = joins(first.kernel);
-  // { end of `first` -> second }: in the agent that sees the end, or behind a barrier.
+  const std::vector<const Sync*> meetings = joins(first, second);
+  const bool one_thread = private_to_threads || !(has_threads(execution_, first) || has_threads(execution_, second));
+  // { end of `first` -> second }: in the thread that sees the end, or behind a barrier.
   const auto onwards = [&](const Occurrence& end, const isl::map& reached) {
-    ordered = ordered.unite(reached.apply_range(program_order(execution_, end, second, shared)));
+    if (one_thread) ordered = ordered.unite(reached.apply_range(program_order(execution_, end, second, shared)));
     for (const Sync* join : meetings)
       if (&end != join)
         ordered = ordered.unite(reached.apply_range(program_order(execution_, end, *join, shared))

@@ -32,15 +32,16 @@ class Ordering {
   /// { X[..] -> w[..] : X was issued, and is done when w returns }: at least w's `pending` commits lie between the commit that closes
   /// X's group and w. The first `shared` loop values are equal all the way.
   isl::map awaited(const Leaf& leaf, const Sync& await, std::size_t shared) const;
-  /// { X[..] -> Y[..] : X is done before Y starts }, in one agent or across a barrier that joins both.
-  isl::map done_before(const Leaf& first, const Occurrence& second, std::size_t shared) const;
+  /// { X[..] -> Y[..] : X is done before Y starts }, in one agent or across a barrier that joins both. `private_to_threads`: what the
+  /// two touch is each thread's own, so that which thread of an agent runs what does not matter.
+  isl::map done_before(const Leaf& first, const Occurrence& second, std::size_t shared, bool private_to_threads) const;
   /// { c[..] -> w[..] : the group that commit c closes is done when w returns }
   isl::map closed_before(const Sync& commit, const Sync& await, std::size_t shared) const;
   /// { X[..] } done at some await or wait with the first `shared` loop values of X.
   isl::set completed(const Leaf& leaf, std::size_t shared) const;
 
-  /// Barriers that all threads of the block pass together.
-  std::vector<const Sync*> joins(std::size_t kernel) const;
+  /// Barriers that all threads pass together which run the two: of the block, or of the one agent that both are in.
+  std::vector<const Sync*> joins(const Occurrence& first, const Occurrence& second) const;
   /// Commits of a pipe by the agents that run `occurrence`.
   std::vector<const Sync*> commits(const Occurrence& occurrence, const std::string& pipe) const;
 

@@ -51,6 +51,12 @@ class HappensBefore {
     return use.promoted != nullptr ? use.outer_loops : 0;
   }
 
+  /// Registers: every thread has its own part of the array.
+  bool is_private(std::size_t array) const {
+    const Array* promoted = execution_.arrays[array].promoted;
+    return promoted != nullptr && promoted->space == "register";
+  }
+
   Outcome check_array(std::size_t array) const {
     for (const Touch& first : touches_[array])
       for (const Touch& second : touches_[array])
@@ -65,7 +71,7 @@ class HappensBefore {
     const isl::map earlier = meeting.intersect(before(*first.leaf, *second.leaf));
     if (first.leaf->role != second.leaf->role && first.leaf->role && second.leaf->role) return unordered(array, first, second, meeting);
     if (earlier.is_empty()) return {};
-    isl::map ordered = ordering_.done_before(*first.leaf, *second.leaf, shared_loops(array));
+    isl::map ordered = ordering_.done_before(*first.leaf, *second.leaf, shared_loops(array), is_private(array));
     if (one_ordered_pipe(first, second)) ordered = ordered.unite(program_order(execution_, *first.leaf, *second.leaf, shared_loops(array)));
     const isl::map wrong = earlier.subtract(ordered);
     if (wrong.is_empty()) return {};

@@ -21,13 +21,16 @@ bool tighten_least(std::optional<long>& bound, long value) {
 }  // namespace
 
 int RingLine::classes(const LineEvent& event) const {
-  if (event.elected) return 1;
-  if (event.role) return execution_.roles[*event.role].threads > 1 ? kThreadClasses : 1;
   const std::size_t kernel = event.members.front().at->kernel;
   const auto here = [&](const auto& item) { return item.kernel == kernel; };
-  const bool threads = std::any_of(execution_.roles.begin(), execution_.roles.end(), here) ||
-                       std::any_of(execution_.loops.begin(), execution_.loops.end(), [&](const LoopUse& l) { return here(l) && l.is_agent(); });
-  return threads ? kThreadClasses : 1;
+  const bool agents = std::any_of(execution_.loops.begin(), execution_.loops.end(), [&](const LoopUse& l) { return here(l) && l.is_agent(); });
+  if (!event.role) {
+    const bool threads = agents || std::any_of(execution_.roles.begin(), execution_.roles.end(), here);
+    return threads && !event.elected ? kThreadClasses : 1;
+  }
+  // Of an agent with one thread, that one is always the elected one.
+  const bool several = execution_.roles[*event.role].threads > 1;
+  return (several && !event.elected) || (!several && agents) ? kThreadClasses : 1;
 }
 
 void RingLine::make_nodes() {
@@ -145,7 +148,7 @@ void RingLine::join_classes(std::size_t event) {
     return std::all_of(events_[event].members.begin(), events_[event].members.end(), [&](const LineEvent::Member& m) { return test(*m.sync); });
   };
   const bool block = all([&](const Sync& s) { return joins_block(execution_, s); });
-  const bool agent = all([&](const Sync& s) { return joins_agent(execution_, s); });
+  const bool agent = all([&](const Sync& s) { return joins_agent(execution_, s) && (!s.role || execution_.roles[*s.role].threads > 1); });
   for (std::size_t from = 0; from < enter_[event].size(); ++from)
     for (std::size_t to = 0; to < leave_[event].size(); ++to) {
       if (from != to && !(agent && events_[event].regular)) continue;
