@@ -12,7 +12,8 @@ namespace tileopt {
 enum class Verdict { proved, refuted, not_attempted };
 
 struct Obligation {
-  std::string name;     ///< "values", "coverage", "order", "bounds", "padding", "races", "text", "capacity"
+  std::string name;     ///< "values", "coverage", "order", "bounds", "padding", "races", "slots", "waits",
+                        ///< "lifetimes", "text", "capacity"
   std::string subject;  ///< kernel, statement, array or access it is about
   Verdict verdict = Verdict::not_attempted;
   std::string reason;   ///< not attempted: why; refuted: what fails

@@ -23,7 +23,7 @@ struct PrintFacts {
     bool persistent = false;                   ///< a block runs several iterations one after the other
   };
   struct Buffer {
-    std::string array;
+    std::string array;      ///< promoted array; or a local tensor that is given the rest of a region from `offset` on
     std::string space;
     long bytes = 0;         ///< storage declared or reserved, all slots
     long slots = 1;         ///< copies that positions are reduced by

@@ -8,16 +8,21 @@ namespace tileopt::proof {
 
 namespace {
 
-/// Storage that a printer gave to a promoted array of a kernel.
+/// Storage that a printer gave to a promoted array of a kernel, or to a local tensor of the module.
 struct Stored {
   std::size_t kernel = 0;
   const PrintFacts::Buffer* buffer = nullptr;
+  bool tensor = false;
 
-  long end() const { return buffer->offset + buffer->bytes; }
+  /// A local tensor, whose bytes depend on the sizes, has the rest of its region.
+  bool before(const Stored& other) const { return !tensor && buffer->offset + buffer->bytes <= other.buffer->offset; }
+  std::string name(const Execution& execution) const {
+    return buffer->array + (tensor ? "" : " of kernel " + execution.kernel_name(kernel));
+  }
 };
 
 bool overlap(const Stored& first, const Stored& second) {
-  return first.buffer->region == second.buffer->region && first.buffer->offset < second.end() && second.buffer->offset < first.end();
+  return first.buffer->region == second.buffer->region && !first.before(second) && !second.before(first);
 }
 
 struct Touch {
@@ -30,7 +35,8 @@ std::vector<Touch> touches_of(const Execution& execution, const Stored& stored) 
   std::vector<Touch> touches;
   const auto add = [&](const Leaf& leaf, const PointAccess& access) {
     const ArrayUse& array = execution.array_of(access);
-    if (array.promoted != nullptr && array.kernel == stored.kernel && array.name == stored.buffer->array)
+    if (array.name != stored.buffer->array || stored.tensor != (array.promoted == nullptr)) return;
+    if (stored.tensor || array.kernel == stored.kernel)
       touches.push_back({&leaf, access.element, access.array});
   };
   for (const Leaf& leaf : execution.leaves) {
@@ -61,23 +67,22 @@ Outcome check_kept(const Execution& execution, const Stored& kept, const Stored&
         const isl::map inside = after.apply_range(before(*between.leaf, *last.leaf)).intersect(lifetime);
         if (inside.is_empty()) continue;
         const isl::map reached = after.intersect_domain(inside.domain());
-        return Refutation{other.buffer->array + " of kernel " + execution.kernel_name(other.kernel) + " lies on bytes of " + kept.buffer->array +
-                              " of kernel " + execution.kernel_name(kept.kernel) + " while that is alive",
+        return Refutation{other.name(execution) + " lies on bytes of " + kept.name(execution) + " while that is alive",
                           sample(execution, reached).text() + " | then " + last.leaf->label, between.leaf->where()};
       }
     }
   return {};
 }
 
-/// Time says nothing where iterations run at once: two arrays used below one parallel loop are alive together.
+/// Time says nothing where iterations run at once: two arrays that both outlive a parallel loop and are used in it are alive together.
 Outcome check_parallel(const Execution& execution, const Stored& first, const Stored& second) {
   for (const Touch& a : touches_of(execution, first))
     for (const Touch& b : touches_of(execution, second))
-      for (const std::size_t loop : a.leaf->loop_ids) {
-        const LoopUse& use = execution.loops[loop];
-        const bool both = std::count(b.leaf->loop_ids.begin(), b.leaf->loop_ids.end(), loop) != 0;
+      for (std::size_t depth = 0; depth < a.leaf->loop_ids.size() && depth < b.leaf->loop_ids.size(); ++depth) {
+        const LoopUse& use = execution.loops[a.leaf->loop_ids[depth]];
         const bool at_once = use.kind != LevelKind::sequential && use.kind != LevelKind::unrolled;
-        if (!both || !at_once) continue;
+        const bool outlive = execution.arrays[a.array].outer_loops <= depth && execution.arrays[b.array].outer_loops <= depth;
+        if (a.leaf->loop_ids[depth] != b.leaf->loop_ids[depth] || !at_once || !outlive) continue;
         return Refutation{first.buffer->array + " and " + second.buffer->array + " share bytes below loop " + use.node->variable +
                               ", whose iterations run at once",
                           a.leaf->label + " | " + b.leaf->label, {}};
@@ -89,10 +94,12 @@ std::vector<Stored> stored_arrays(const Checker& checker) {
   std::vector<Stored> all;
   for (std::size_t k = 0; k < checker.facts.size() && k < checker.execution.kernels->size(); ++k)
     for (const PrintFacts::Buffer& buffer : checker.facts[k].buffers) {
+      const bool tensor = checker.program().has_tensor(buffer.array);
       const bool again = std::any_of(all.begin(), all.end(), [&](const Stored& s) {
-        return s.kernel == k && s.buffer->array == buffer.array && s.buffer->region == buffer.region && s.buffer->offset == buffer.offset;
+        return (tensor || s.kernel == k) && s.tensor == tensor && s.buffer->array == buffer.array && s.buffer->region == buffer.region &&
+               s.buffer->offset == buffer.offset;
       });
-      if (!buffer.region.empty() && !again) all.push_back({k, &buffer});
+      if (!buffer.region.empty() && !again) all.push_back({k, &buffer, tensor});
     }
   return all;
 }
@@ -105,14 +112,12 @@ void check_lifetimes(Checker& checker) {
   for (std::size_t i = 0; i < stored.size(); ++i)
     for (std::size_t j = 0; j < i; ++j) {
       if (!overlap(stored[i], stored[j])) continue;
-      const std::string subject = stored[j].buffer->array + " of kernel " + execution.kernel_name(stored[j].kernel) + " and " + stored[i].buffer->array +
-                                  " of kernel " + execution.kernel_name(stored[i].kernel);
+      const std::string subject = stored[j].name(execution) + " and " + stored[i].name(execution);
       checker.report.prove(obligation("lifetimes", subject, {}, kernel_entry(stored[i].kernel, "promotions[" + stored[i].buffer->array + "]")),
                            [&]() -> Outcome {
-                             if (stored[i].kernel == stored[j].kernel)
-                               if (Outcome outcome = check_parallel(execution, stored[j], stored[i])) return outcome;
                              if (Outcome outcome = check_kept(execution, stored[j], stored[i])) return outcome;
-                             return check_kept(execution, stored[i], stored[j]);
+                             if (Outcome outcome = check_kept(execution, stored[i], stored[j])) return outcome;
+                             return check_parallel(execution, stored[j], stored[i]);
                            });
     }
 }

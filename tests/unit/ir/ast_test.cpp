@@ -188,5 +188,121 @@ TEST(AstDocument, RefusesMalformedEntriesWithTheirPath) {
   expect_bad_document("- if: 2 * ir + 1 < M", "- when: 2 * ir + 1 < M", "body[0].body[0].body[0]");
 }
 
+// ---- rings, barriers, roles
+
+const char* const ring_text = R"(
+kernel: ring
+arrays:
+  - {name: A_slots, element: f32, space: shared, tensor: A, extents: [2, 8], scope: "", alignment: 128, ring: r, slots: 3}
+statements:
+  - name: copy_A
+    kind: copy_in
+    statement: ""
+    atom: bulk
+    box: [{name: ii, radix: 2}, {name: jj, radix: 8}]
+    instance_steps: []
+    write_array: A_slots
+    write_steps: [[0, 0], [1, 0], [0, 1]]
+    read_arrays: [A]
+    read_steps: [[[1, 0], [0, 1]]]
+    index_steps: []
+    zero_fill: true
+    signal: full
+rings:
+  - {name: r, slots: 3}
+barriers:
+  - {name: full, scope: mbarrier, ring: r, arrivals: 1}
+  - {name: all, scope: block, ring: "", arrivals: 0}
+synchronizations:
+  - {name: advance, kind: advance, target: r, ring: "", elected: false, bytes: 0}
+  - {name: await, kind: await, target: mma, ring: r, elected: false, bytes: 0}
+  - {name: expect, kind: expect, target: full, ring: "", elected: true, bytes: 64}
+  - {name: meet, kind: barrier, target: all, ring: "", elected: false, bytes: 0}
+  - {name: wait, kind: wait, target: full, ring: "", elected: false, bytes: 0}
+body:
+  - for: t
+    digit: t
+    level: grid
+    lower: "0"
+    upper: T - 1
+    step: 1
+    persistent: true
+    body:
+      - allocate: [A_slots]
+        rings: [r]
+        body:
+          - roles:
+              - name: producer
+                threads: 1
+                body:
+                  - {sync: expect, position: k}
+                  - leaf: copy_A
+                    instance: []
+                    write: [k, "0", "0"]
+                    reads: [[2 * t, "0"]]
+                    indices: []
+                    extents: []
+                    signal_position: k
+                  - {sync: advance, position: N}
+              - name: consumer
+                threads: 128
+                body:
+                  - {sync: wait, position: k}
+                  - {sync: await, position: k - 1, pending: 1}
+                  - {sync: meet}
+)";
+
+TEST(AstDocument, RingsAndRolesWriteReadWriteGiveTheSameBytes) {
+  const Ast ast = Ast::read(parse_yaml(ring_text, "ast.yaml"), "ast.yaml");
+  const std::string first = to_yaml(ast.write());
+  EXPECT_EQ(first, to_yaml(Ast::read(parse_yaml(first, "ast.yaml"), "ast.yaml").write()));
+  EXPECT_EQ(ast.arrays[0].slots, 3);
+  EXPECT_EQ(ast.synchronizations.at("expect").bytes, 64);
+  EXPECT_TRUE(synchronizes(ast.root));
+  const auto& tiles = std::get<AstFor>(ast.root->node);
+  EXPECT_TRUE(tiles.persistent);
+  const auto& scope = std::get<AstAllocate>(tiles.body->node);
+  EXPECT_EQ(scope.rings, std::vector<std::string>{"r"});
+  const auto& roles = std::get<AstRoles>(scope.body->node).roles;
+  ASSERT_EQ(roles.size(), 2u);
+  EXPECT_EQ(roles[1].threads, 128);
+  const auto& consumer = std::get<AstBlock>(roles[1].body->node).children;
+  EXPECT_EQ(std::get<AstSync>(consumer[1]->node).pending, 1);
+  EXPECT_EQ(std::get<AstSync>(consumer[2]->node).position, nullptr);
+  const Ast plain = Ast::read(parse_yaml(gemm_text, "ast.yaml"), "ast.yaml");
+  EXPECT_FALSE(synchronizes(plain.root));
+  EXPECT_EQ(to_yaml(plain.write()).find("rings"), std::string::npos);
+}
+
+TEST(AstDocument, RefusesMalformedRings) {
+  const auto refused = [](const std::string& from, const std::string& to, const std::string& message) {
+    std::string text = ring_text;
+    const std::size_t at = text.find(from);
+    ASSERT_NE(at, std::string::npos) << from;
+    text.replace(at, from.size(), to);
+    try {
+      Ast::read(parse_yaml(text, "ast.yaml"), "ast.yaml");
+      FAIL() << "accepted " << to;
+    } catch (const Errors& error) {
+      EXPECT_EQ(error.diagnostics().at(0).code, ErrorCode::invalid_dump);
+      EXPECT_NE(error.diagnostics().at(0).message.find(message), std::string::npos) << error.what();
+    }
+  };
+  refused("ring: r, slots: 3", "ring: r, slots: 0", "`arrays[0].slots`");
+  refused("{name: r, slots: 3}", "{name: r, slots: 0}", "`rings[0].slots`");
+  refused("{name: r, slots: 3}", "{name: q, slots: 3}", "`barriers[0].ring`: ring `r` is not declared");
+  refused("scope: mbarrier", "scope: mbarier", "unknown value `mbarier`, expected one of none, warp, named, block, mbarrier");
+  refused("scope: mbarrier, ring: r", "scope: mbarrier, ring: \"\"", "an mbarrier names the ring");
+  refused("kind: await", "kind: waits", "unknown value `waits`");
+  refused("target: full", "target: empty", "barrier `empty` is not declared");
+  refused("elected: false, bytes: 0}", "elected: false, bytes: 8}", "only `expect` announces bytes");
+  refused("rings: [r]", "rings: [q]", "ring `q` is not declared");
+  refused("threads: 128", "threads: 0", "at least one thread");
+  refused("name: consumer", "name: producer", "a second role `producer`");
+  refused("sync: meet", "sync: meat", "statement `meat` is not declared in synchronizations");
+  refused("{sync: wait, position: k}", "{sync: wait, position: k, pending: 1}", "groups in flight of an await");
+  refused("                    signal_position: k\n", "", "a leaf has a signal_position where");
+}
+
 }  // namespace
 }  // namespace tileopt

@@ -47,6 +47,25 @@ TEST(Machine, RoundTrips) {
   EXPECT_EQ(document.dump(), Machine::read(parse_yaml(to_yaml(document), "m"), "m").write().dump());
 }
 
+TEST(Machine, PipesRoundTripAndAreFoundByAtom) {
+  Machine machine = small_machine();
+  EXPECT_FALSE(machine.write().contains("pipes"));
+  machine.pipes = {{"mma", Completion::group, true}, {"bulk", Completion::counted, false}, {"dma", Completion::tagged, false}};
+  machine.atoms[0].pipe = "mma";
+  const Document document = machine.write();
+  EXPECT_EQ(document.dump(), Machine::read(document, "m").write().dump());
+  const Machine again = Machine::read(document, "m");
+  ASSERT_NE(again.pipe_of("fma"), nullptr);
+  EXPECT_TRUE(again.pipe_of("fma")->ordered);
+  EXPECT_EQ(again.pipe_of(""), nullptr);
+  Document wrong = document;
+  wrong["pipes"][0]["completion"] = "immediate";
+  EXPECT_EQ(refusal(wrong), "`pipes[0].completion`: unknown completion `immediate`");
+  wrong = document;
+  wrong["pipes"][0]["name"] = "wgmma";
+  EXPECT_NE(refusal(wrong).find("the atom `fma` runs on the pipe `mma`, which is missing"), std::string::npos);
+}
+
 TEST(Machine, FindsItsParts) {
   const Machine machine = small_machine();
   ASSERT_NE(machine.find_level("simd"), nullptr);

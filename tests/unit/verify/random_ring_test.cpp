@@ -63,7 +63,8 @@ TEST_F(RandomRingTest, RolesAgreeWithTheirEvents) {
     ring.storage = ring.slots + (chance(15) ? one_of<long>({-1, 1, 2}) : 0);
     if (ring.storage < 1) ring.storage = 1;
     ring.in_flight = std::min(pick(0, 2), chance(15) ? 2 : ring.slots - 1);
-    ring.threads = one_of<long>({1, 3});
+    // An odd number of arrivals too many leaves the parity as it would be, which is no fault that shows.
+    ring.threads = one_of<long>({1, 4});
     ring.meeting_threads = ring.threads;
     ring.persistent_tiles = true;
     ring.meets = ring.threads > 1 || chance(50);
@@ -97,7 +98,7 @@ TEST_F(RandomRingTest, RolesAgreeWithTheirEvents) {
           {"full arrivals", [&] { ++ring.arrivals_full; }},
           {"consumer base", [&] { ring.consumer_advance = one_of<std::string>({"", "floord(K, 2) + 1", "0"}); }},
           {"producer base", [&] { ring.producer_advance = one_of<std::string>({"", "floord(K, 2) + 1", "0"}); }},
-          {"signal", [&] { ring.signal_shift = " + 1"; }},
+          {"signal", [&] { ring.signal_shift = ring.slots > 1 ? " + 1" : ""; }},
           {"stores early", [&] { ring.stores_early = true; }},
           {"fewer meet", [&] { ring.meeting_threads = ring.threads + 1; }}};
       const auto& [name, plant] = one_of(faults);
