@@ -93,10 +93,13 @@ std::vector<const Sync*> Ordering::joins(const Occurrence& first, const Occurren
   return found;
 }
 
+bool run_by_all(const Execution& execution, const Sync& sync) { return !sync.declared->elected || !has_threads(execution, sync); }
+
 std::vector<const Sync*> Ordering::commits(const Occurrence& occurrence, const std::string& pipe) const {
   std::vector<const Sync*> found;
   for (const Sync& sync : execution_.syncs)
-    if (sync.declared->kind == SyncKind::commit && sync.declared->target == pipe && may_share_agent(occurrence, sync)) found.push_back(&sync);
+    if (sync.declared->kind == SyncKind::commit && sync.declared->target == pipe && may_share_agent(occurrence, sync) && run_by_all(execution_, sync))
+      found.push_back(&sync);
   return found;
 }
 
@@ -117,7 +120,7 @@ isl::map Ordering::chain(const Occurrence& first, const Sync& await, long commit
 
 isl::map Ordering::awaited(const Leaf& leaf, const Sync& await, std::size_t shared) const {
   if (leaf.pipe == nullptr || leaf.pipe->completion != Completion::group || leaf.pipe->name != await.declared->target ||
-      !may_share_agent(leaf, await))
+      !may_share_agent(leaf, await) || !run_by_all(execution_, await))
     return no_pairs(leaf, await);
   return chain(leaf, await, await.node->pending + 1, shared);
 }
@@ -156,8 +159,8 @@ isl::map Ordering::done_before(const Leaf& first, const Occurrence& second, std:
   const std::vector<const Sync*> meetings = joins(first, second);
   const bool one_thread = private_to_threads || !(has_threads(execution_, first) || has_threads(execution_, second));
   // { end of `first` -> second }: in the thread that sees the end, or behind a barrier.
-  const auto onwards = [&](const Occurrence& end, const isl::map& reached) {
-    if (one_thread) ordered = ordered.unite(reached.apply_range(program_order(execution_, end, second, shared)));
+  const auto onwards = [&](const Occurrence& end, const isl::map& reached, bool seen_by_all) {
+    if (one_thread && seen_by_all) ordered = ordered.unite(reached.apply_range(program_order(execution_, end, second, shared)));
     for (const Sync* join : meetings)
       if (&end != join)
         ordered = ordered.unite(reached.apply_range(program_order(execution_, end, *join, shared))
@@ -165,13 +168,13 @@ isl::map Ordering::done_before(const Leaf& first, const Occurrence& second, std:
   };
   if (first.pipe == nullptr) {
     isl_map* identity = isl_set_identity(first.points.copy());
-    onwards(first, isl::manage(identity));
+    onwards(first, isl::manage(identity), true);
     return ordered.coalesce();
   }
   for (const Sync& sync : execution_.syncs) {
     if (sync.kernel != first.kernel) continue;
     const isl::map ends = ends_at(first, sync, shared);
-    if (!ends.is_empty()) onwards(sync, ends);
+    if (!ends.is_empty()) onwards(sync, ends, run_by_all(execution_, sync));
   }
   return ordered.coalesce();
 }

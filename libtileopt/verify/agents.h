@@ -21,6 +21,9 @@ isl::map other_agents(const Execution& execution, const Occurrence& first, const
 /// Several threads run this occurrence.
 bool has_threads(const Execution& execution, const Occurrence& occurrence);
 
+/// Every thread of the agent runs the statement: what one thread closes or waits for says nothing about the others.
+bool run_by_all(const Execution& execution, const Sync& sync);
+
 /// { A[..] -> B[..] : one agent runs both, A first }, with the first `shared` loop values equal.
 isl::map program_order(const Execution& execution, const Occurrence& first, const Occurrence& second, std::size_t shared = 0);
 

@@ -57,7 +57,7 @@ class RandomRingTest : public ::testing::Test {
 };
 
 TEST_F(RandomRingTest, RolesAgreeWithTheirEvents) {
-  for (long i = 0; i < wanted(40); ++i) {
+  for (long i = 0; i < wanted(20); ++i) {
     RoleRing ring;
     ring.slots = pick(1, 4);
     ring.storage = ring.slots + (chance(15) ? one_of<long>({-1, 1, 2}) : 0);
@@ -113,7 +113,7 @@ TEST_F(RandomRingTest, RolesAgreeWithTheirEvents) {
 }
 
 TEST_F(RandomRingTest, ThreadsAgreeWithTheirEvents) {
-  for (long i = 0; i < wanted(30); ++i) {
+  for (long i = 0; i < wanted(12); ++i) {
     OrderRing ring;
     ring.slots = pick(2, 4);
     ring.storage = ring.slots + (chance(20) ? one_of<long>({-1, 1}) : 0);
