@@ -148,10 +148,6 @@ Outcome check_arrival(const Line& line, std::size_t array_index) {
   return {};
 }
 
-isl::map pairs_of(const Occurrence& first, const Occurrence& second) {
-  return isl::manage(isl_map_from_domain_and_range(first.points.copy(), second.points.copy()));
-}
-
 /// The base of every role moves on by as many positions as a run has.
 Outcome check_base(const Line& line, std::size_t ring_index, const std::optional<std::size_t>& role) {
   const Execution& execution = line.execution();
@@ -169,9 +165,7 @@ Outcome check_base(const Line& line, std::size_t ring_index, const std::optional
     for (const LineEvent& event : line.ring.events())
       for (const LineEvent::Member& member : event.members) {
         if (member.at->role != role) continue;
-        const isl::map late = pairs_of(sync, *member.at)
-                                  .intersect(equal_prefix(sync.points.space(), member.at->points.space(), depth))
-                                  .intersect(before(sync, *member.at));
+        const isl::map late = program_order(execution, sync, *member.at, depth);
         if (!late.is_empty()) return Refutation{event.label + " follows the advance of ring " + ring.declared->name, sample(execution, late).text(), {}};
       }
   }
@@ -217,7 +211,9 @@ Outcome check_parity(const Line& line, std::size_t barrier) {
     for (int x = 0; x < line.ring.classes(events[w]); ++x) {
       bool ordered = false;
       for (std::size_t a = 0; a < events.size() && !ordered; ++a) {
-        const bool arrival = !events[a].is_access() && !events[a].is(SyncKind::wait) && events[a].members.front().sync->barrier == subject;
+        // A phase takes all that it counts, so one of them that comes after the wait holds it.
+        const bool arrival = events[a].is_access() ? events[a].leaf().statement->signal == subject->name
+                                                   : !events[a].is(SyncKind::wait) && events[a].members.front().sync->barrier == subject;
         for (int y = 0; arrival && y < line.ring.classes(events[a]); ++y) {
           const std::optional<long> least = line.ring.least(w, x, a, y, true);
           ordered = ordered || (least && *least <= slots - events[w].shift);

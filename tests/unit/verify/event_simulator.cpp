@@ -69,8 +69,9 @@ void join_clock(Clock& into, const Clock& other) {
 // The steps of one thread: loops unrolled, bases advanced.
 class Unroller {
  public:
-  Unroller(const Ast& ast, const Machine& machine, Names sizes, const std::string& role, long thread, bool threads_in_loops)
-      : ast_(ast), machine_(machine), names_(std::move(sizes)), role_(role), thread_(thread), threads_in_loops_(threads_in_loops) {}
+  // `agent`: the iteration of agent loops that this thread runs; `thread`: its number in the agent.
+  Unroller(const Ast& ast, const Machine& machine, Names sizes, const std::string& role, long agent, long thread)
+      : ast_(ast), machine_(machine), names_(std::move(sizes)), role_(role), agent_(agent), thread_(thread) {}
 
   std::vector<Step> run() {
     walk(ast_.root);
@@ -97,7 +98,7 @@ class Unroller {
     const Level* level = machine_.find_level(loop.level);
     const bool agents = level != nullptr && level->kind == LevelKind::barrier;
     for (long value = lower; value <= upper; value += loop.step) {
-      if (agents && threads_in_loops_ && value != thread_) continue;
+      if (agents && value != agent_) continue;
       // A block of its own starts from the beginning.
       if (level != nullptr && level->kind == LevelKind::independent && !loop.persistent) bases_.clear();
       names_[loop.variable] = value;
@@ -108,7 +109,7 @@ class Unroller {
 
   void sync(const AstSync& node) {
     const Synchronization& declared = ast_.synchronizations.at(node.statement);
-    if (declared.elected && thread_ != 0) return;
+    if (declared.elected && (thread_ != 0 || (role_.empty() && agent_ != 0))) return;
     const long position = node.position == nullptr ? 0 : evaluate(node.position, names_);
     if (declared.kind == SyncKind::advance) {
       bases_[declared.target] += position;
@@ -124,7 +125,7 @@ class Unroller {
   }
 
   std::string label(const std::string& name, long position) const {
-    return (role_.empty() ? "" : role_ + " ") + std::to_string(thread_) + ": " + name + "[" + std::to_string(position) + "]";
+    return (role_.empty() ? "" : role_ + " ") + std::to_string(agent_) + "." + std::to_string(thread_) + ": " + name + "[" + std::to_string(position) + "]";
   }
 
   void leaf(const AstLeaf& node) {
@@ -161,7 +162,7 @@ class Unroller {
     const Array* array = find_array(name);
     if (array == nullptr) return;
     std::string cell = name;
-    if (array->space == "register") cell += " of " + role_ + std::to_string(thread_);
+    if (array->space == "register") cell += " of " + role_ + std::to_string(agent_) + "." + std::to_string(thread_);
     for (std::size_t d = 0; d < subscripts.size(); ++d) {
       long value = evaluate(subscripts[d], names_);
       for (std::size_t b = 0; b < point.size(); ++b) value += steps[d][b] * point[b];
@@ -176,8 +177,7 @@ class Unroller {
   const Machine& machine_;
   Names names_;
   std::string role_;
-  long thread_;
-  bool threads_in_loops_;
+  long agent_, thread_;
   std::map<std::string, long> bases_;
   std::vector<Step> steps_;
 };
@@ -200,7 +200,7 @@ struct Thread {
   std::map<std::string, std::vector<FlightPtr>> open;          // by pipe: not committed yet
   std::map<std::string, std::deque<std::vector<FlightPtr>>> groups;
   std::map<std::string, Clock> ordered;                        // by pipe: of its last run
-  std::string role;
+  std::string agent;
 };
 
 // One slot of an mbarrier.
@@ -223,10 +223,11 @@ class Block {
     std::vector<AstRole> roles;
     collect(ast.root, roles);
     if (roles.empty()) {
-      for (long t = 0; t < agents(ast.root, machine, sizes); ++t) start(Unroller(ast, machine, sizes, "", t, true).run(), "");
+      for (long a = 0; a < agents(ast.root, machine, sizes); ++a) start(Unroller(ast, machine, sizes, "", a, 0).run(), std::to_string(a));
     } else {
       for (const AstRole& role : roles)
-        for (long t = 0; t < role.threads; ++t) start(Unroller(ast, machine, sizes, role.name, t, false).run(), role.name);
+        for (long a = 0; a < agents(role.body, machine, sizes); ++a)
+          for (long t = 0; t < role.threads; ++t) start(Unroller(ast, machine, sizes, role.name, a, t).run(), role.name + std::to_string(a));
     }
     components_ = threads_.size();
     for (std::size_t t = 0; t < threads_.size(); ++t) {
@@ -273,10 +274,10 @@ class Block {
     return most;
   }
 
-  void start(std::vector<Step> steps, const std::string& role) {
+  void start(std::vector<Step> steps, const std::string& agent) {
     Thread thread;
     thread.steps = std::move(steps);
-    thread.role = role;
+    thread.agent = agent;
     threads_.push_back(std::move(thread));
   }
 
@@ -390,7 +391,8 @@ class Block {
     std::vector<std::size_t> met;
     for (std::size_t other = 0; other < threads_.size(); ++other) {
       const Thread& thread = threads_[other];
-      const bool here = thread.arrived && thread.at < thread.steps.size() && thread.steps[thread.at].declared == step.declared;
+      const bool mine = barrier.scope == BarrierScope::block || thread.agent == threads_[t].agent;
+      const bool here = mine && thread.arrived && thread.at < thread.steps.size() && thread.steps[thread.at].declared == step.declared;
       if (here) met.push_back(other);
     }
     const long needed = barrier.scope == BarrierScope::block ? static_cast<long>(threads_.size()) : barrier.arrivals;

@@ -58,7 +58,7 @@ class RandomRingTest : public ::testing::Test {
 
 TEST_F(RandomRingTest, RolesAgreeWithTheirEvents) {
   for (long i = 0; i < wanted(20); ++i) {
-    RoleRing ring;
+    RoleRing ring = chance(20) ? tagged_ring() : RoleRing{};
     ring.slots = pick(1, 4);
     ring.storage = ring.slots + (chance(15) ? one_of<long>({-1, 1, 2}) : 0);
     if (ring.storage < 1) ring.storage = 1;
@@ -68,17 +68,18 @@ TEST_F(RandomRingTest, RolesAgreeWithTheirEvents) {
     ring.meeting_threads = ring.threads;
     ring.persistent_tiles = true;
     ring.meets = ring.threads > 1 || chance(50);
+    ring.groups = ring.arrivals_empty = chance(30) ? 2 : 1;
     if (chance(20)) {
       ring.elected_release = false;
-      ring.arrivals_empty = ring.threads;
+      ring.arrivals_empty *= ring.threads;
     }
     std::string text = "slots " + std::to_string(ring.slots) + ", storage " + std::to_string(ring.storage) + ", in flight " + std::to_string(ring.in_flight) +
-                       ", threads " + std::to_string(ring.threads) + (ring.meets ? "" : ", no meeting") + (ring.elected_release ? "" : ", all release");
+                       ", threads " + std::to_string(ring.threads) + (ring.meets ? "" : ", no meeting") + (ring.elected_release ? "" : ", all release") + ", groups " + std::to_string(ring.groups) + ", " + ring.engine;
     if (chance(55)) {
       const std::string s = std::to_string(ring.slots);
       const std::vector<std::pair<std::string, std::function<void()>>> faults = {
-          {"no expect", [&] { ring.expects = false; }},
-          {"bytes", [&] { ring.expected_bytes = one_of<long>({48, 80, 32}); }},
+          {"no expect", [&] { ring.expects = ring.engine == "dma"; }},
+          {"bytes", [&] { ring.expected_bytes = ring.engine == "dma" ? 64 : one_of<long>({48, 80, 32}); }},
           {"no wait empty", [&] { ring.waits_empty = false; }},
           {"late wait empty", [&] { ring.copies_before_wait = true; }},
           {"no wait full", [&] { ring.waits_full = false; }},

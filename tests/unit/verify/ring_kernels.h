@@ -17,27 +17,29 @@ inline Program ring_product(isl::ctx ctx) {
 
 inline const std::vector<AstStatement::BoxDigit> kTileOfA = {{"ii", 4}, {"kx", 2}};
 inline const std::vector<AstStatement::BoxDigit> kTileOfB = {{"kx", 2}, {"jj", 4}};
-inline const std::vector<AstStatement::BoxDigit> kTileOfC = {{"ii", 4}, {"jj", 4}};
 inline const Steps kBoxSteps = {{1, 0}, {0, 1}};
 inline const Steps kSlotSteps = {{0, 0}, {1, 0}, {0, 1}};
 
-/// Statements of both rings: tiles of A (4 x 2) and B (2 x 4) go to slots by `copy_atom`, the product runs on `mma`.
-inline std::vector<AstStatement> ring_statements(const std::string& copy_atom, const std::string& signal) {
+/// Tiles of A (4 x 2) and B (2 x 4) go to slots by `copy_atom`, the product of `rows` rows runs on `mma`.
+inline std::vector<AstStatement> ring_statements(const std::string& copy_atom, const std::string& signal, long rows) {
+  const std::vector<AstStatement::BoxDigit> tile = {{"ii", rows}, {"jj", 4}};
   AstStatement a = copy("copy_A", "copy_in", "A_slots", "A", kTileOfA, kSlotSteps, kBoxSteps, true);
   AstStatement b = copy("copy_B", "copy_in", "B_slots", "B", kTileOfB, kSlotSteps, kBoxSteps, true);
   for (AstStatement* s : {&a, &b}) {
     s->atom = copy_atom;
     s->signal = signal;
   }
-  const AstStatement init = compute("C_init", "acc", {}, kTileOfC, {{1, 0}, {0, 1}}, kBoxSteps, {}, "vector");
-  const AstStatement product = compute("C", "acc", {"A_slots", "B_slots"}, kTileOfC, {{1, 0}, {0, 1}, {0, 0}}, kBoxSteps,
+  const AstStatement init = compute("C_init", "acc", {}, tile, {{1, 0}, {0, 1}}, kBoxSteps, {}, "vector");
+  const AstStatement product = compute("C", "acc", {"A_slots", "B_slots"}, tile, {{1, 0}, {0, 1}, {0, 0}}, kBoxSteps,
                                        {{{0, 0}, {1, 0}, {0, 0}}, {{0, 0}, {0, 0}, {0, 1}}}, "mma");
-  const AstStatement store = copy("store", "copy_out", "C", "acc", kTileOfC, kBoxSteps, kBoxSteps);
+  const AstStatement store = copy("store", "copy_out", "C", "acc", tile, kBoxSteps, kBoxSteps);
   return {a, b, init, product, store};
 }
 
-/// A producer role copies by bytes; consumers (one agent of `threads`) multiply by groups, `in_flight` of them at a time.
+/// A producer role copies by bytes; consumers (`groups` agents of `threads`) multiply by groups, `in_flight` of them at a time.
 struct RoleRing {
+  long groups = 1;
+  std::string engine = "bulk";
   long slots = 4, storage = 4, in_flight = 1, threads = 128;
   bool persistent_tiles = true;
   long expected_bytes = 64;
@@ -57,8 +59,8 @@ struct RoleRing {
   bool consumer_first = false;
 
   Ast ast() const {
-    Ast ast = kernel("ring", {slotted("A_slots", "A", {4, 2}), slotted("B_slots", "B", {2, 4}), promoted("acc", "C", "register", {4, 4})},
-                     ring_statements("bulk", "full"), tiles());
+    Ast ast = kernel("ring", {slotted("A_slots", "A", {4, 2}), slotted("B_slots", "B", {2, 4}), promoted("acc", "C", "register", {4 / groups, 4})},
+                     ring_statements(engine, "full", 4 / groups), tiles());
     ast.rings = {{"ring", slots}};
     ast.barriers = {{"full", BarrierScope::mbarrier, "ring", arrivals_full},
                     {"empty", BarrierScope::mbarrier, "ring", arrivals_empty},
@@ -109,8 +111,11 @@ struct RoleRing {
     return block(all);
   }
 
+  std::string first_row() const { return groups == 1 ? "0" : n(4 / groups) + " * w"; }
+  std::string row() const { return "4 * ti + " + first_row(); }
+
   AstNodePtr product(const std::string& kb) const {
-    return loop("kk", "0", "min(1, K - 1 - 2 * (" + kb + "))", leaf("C", {"4 * ti", "4 * tj", "2 * (" + kb + ") + kk"}, {"0", "0"}, {{kb, "0", "kk"}, {kb, "kk", "0"}}));
+    return loop("kk", "0", "min(1, K - 1 - 2 * (" + kb + "))", leaf("C", {row(), "4 * tj", "2 * (" + kb + ") + kk"}, {"0", "0"}, {{kb, first_row(), "kk"}, {kb, "kk", "0"}}));
   }
 
   /// wait_full, product, commit at position kb; then what is retimed by `in_flight`.
@@ -136,8 +141,8 @@ struct RoleRing {
   static void append(std::vector<AstNodePtr>& to, const std::vector<AstNodePtr>& more) { to.insert(to.end(), more.begin(), more.end()); }
 
   AstNodePtr consume() const {
-    const AstNodePtr init = leaf("C_init", {"4 * ti", "4 * tj"}, {"0", "0"}, {});
-    const AstNodePtr store = leaf("store", {}, {"4 * ti", "4 * tj"}, {{"0", "0"}}, {"min(4, M - 4 * ti)", "min(4, N - 4 * tj)"});
+    const AstNodePtr init = leaf("C_init", {row(), "4 * tj"}, {"0", "0"}, {});
+    const AstNodePtr store = leaf("store", {}, {row(), "4 * tj"}, {{"0", "0"}}, {"min(" + n(4 / groups) + ", M - (" + row() + "))", "min(4, N - 4 * tj)"});
     std::vector<AstNodePtr> body{init};
     const std::string last = "floord(K - 1, 2)", first_steady = n(in_flight);
     body.push_back(loop("kb", "0", "min(" + n(in_flight - 1) + ", " + last + ")", step("kb", false)));
@@ -151,12 +156,23 @@ struct RoleRing {
     if (inits_late) body.push_back(init);
     if (!stores_early) body.push_back(store);
     if (!consumer_advance.empty()) body.push_back(sync("advance", consumer_advance));
-    return allocate({"acc"}, block(body));
+    const AstNodePtr one = allocate({"acc"}, block(body));
+    return groups == 1 ? one : loop("w", "0", n(groups - 1), one, "warpgroup");
   }
 };
 
+/// The copies of one position are two arrivals; nobody announces bytes.
+inline RoleRing tagged_ring() {
+  RoleRing ring;
+  ring.engine = "dma";
+  ring.expects = false;
+  ring.arrivals_full = 2;
+  return ring;
+}
+
 /// One role of threads: each copies its part some positions ahead, by commit groups, and meets the others at a barrier of the block.
 struct OrderRing {
+  std::string engine = "cp_async";          ///< "": copies are done when the thread goes on
   long slots = 3, storage = 3, ahead = 2;   ///< positions that are copied before they are needed
   bool meets = true, awaits = true, commits = true;
   bool meets_inside_threads = false;   ///< the barrier stands in the loop over threads
@@ -190,11 +206,11 @@ struct OrderRing {
   }
 
   /// Thread t has row t of A and of the product, and column t of B.
-  static std::vector<AstStatement> statements() {
+  std::vector<AstStatement> statements() const {
     const std::vector<AstStatement::BoxDigit> pair = {{"kx", 2}}, row = {{"jj", 4}};
     AstStatement a = copy("copy_A", "copy_in", "A_slots", "A", pair, {{0}, {0}, {1}}, {{0}, {1}}, true);
     AstStatement b = copy("copy_B", "copy_in", "B_slots", "B", pair, {{0}, {1}, {0}}, {{1}, {0}}, true);
-    a.atom = b.atom = "cp_async";
+    a.atom = b.atom = engine;
     return {a, b, compute("C_init", "acc", {}, row, {{0}, {1}}, {{0}, {1}}, {}, "vector"),
             compute("C", "acc", {"A_slots", "B_slots"}, row, {{0}, {1}, {0}}, {{0}, {1}}, {{{0}, {0}, {0}}, {{0}, {0}, {1}}}, "vector"),
             copy("store", "copy_out", "C", "acc", row, {{0}, {1}}, {{0}, {1}})};

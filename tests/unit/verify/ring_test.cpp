@@ -60,6 +60,38 @@ TEST_F(RingTest, OneThreadNeedsNoMeeting) {
   expect_proved(check_ring(ring));
 }
 
+TEST_F(RingTest, TwoConsumersAreProved) {
+  RoleRing ring;
+  ring.groups = ring.arrivals_empty = 2;
+  expect_proved(check_ring(ring));
+  ring.in_flight = 2;
+  expect_proved(check_ring(ring));
+}
+
+TEST_F(RingTest, OneOfTwoConsumersIsCounted) {
+  RoleRing ring;
+  ring.groups = 2;
+  refuted(ring, "waits", "a phase of barrier empty gets 2 instead of 1 arrivals");
+  refuted(ring, "slots", "is not ordered after consumer: C reads A_slots");
+}
+
+TEST_F(RingTest, TaggedCopiesAreProved) {
+  RoleRing ring = tagged_ring();
+  expect_proved(check_ring(ring));
+  ring.arrivals_full = 1;
+  refuted(ring, "waits", "a phase of barrier full gets 2 instead of 1 arrivals");
+  refuted(ring, "races", "before producer: copy_A writes A_slots is done");
+}
+
+TEST_F(RingTest, CopiesThatAreDoneAtOnceNeedTheBarrierAlone) {
+  OrderRing ring;
+  ring.engine = "";
+  ring.awaits = ring.commits = false;
+  expect_proved(check_ring(ring));
+  ring.meets = false;
+  refuted(ring, "races", "C reads B_slots before copy_B writes B_slots is done");
+}
+
 TEST_F(RingTest, OneBufferTooFew) {
   RoleRing ring;
   ring.storage = 3;
