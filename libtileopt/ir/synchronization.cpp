@@ -13,8 +13,9 @@ constexpr long max_slots = 1024, max_arrivals = 1 << 20, max_bytes = 1L << 30;
 
 const std::vector<std::pair<SyncKind, std::string>>& kinds() {
   static const std::vector<std::pair<SyncKind, std::string>> table = {
-      {SyncKind::wait, "wait"},     {SyncKind::expect, "expect"}, {SyncKind::arrive, "arrive"},   {SyncKind::release, "release"},
-      {SyncKind::commit, "commit"}, {SyncKind::await, "await"},   {SyncKind::barrier, "barrier"}, {SyncKind::advance, "advance"}};
+      {SyncKind::wait, "wait"},       {SyncKind::expect, "expect"},  {SyncKind::arrive, "arrive"},
+      {SyncKind::release, "release"}, {SyncKind::commit, "commit"},  {SyncKind::await, "await"},
+      {SyncKind::barrier, "barrier"}, {SyncKind::advance, "advance"}};
   return table;
 }
 
@@ -53,7 +54,8 @@ Value one_of(const Field& field, const std::vector<std::pair<Value, std::string>
 
 long between(const Field& field, long least, long most) {
   const long value = field.integer();
-  if (value < least || value > most) field.fail("expected an integer from " + std::to_string(least) + " to " + std::to_string(most));
+  if (value < least || value > most)
+    field.fail("expected an integer from " + std::to_string(least) + " to " + std::to_string(most));
   return value;
 }
 
@@ -73,7 +75,10 @@ bool targets_pipe(SyncKind kind) { return kind == SyncKind::commit || kind == Sy
 Document write_ring(const Ring& ring) { return {{"name", ring.name}, {"slots", ring.slots}}; }
 
 Document write_barrier(const Barrier& barrier) {
-  return {{"name", barrier.name}, {"scope", barrier_scope_name(barrier.scope)}, {"ring", barrier.ring}, {"arrivals", barrier.arrivals}};
+  return {{"name", barrier.name},
+          {"scope", barrier_scope_name(barrier.scope)},
+          {"ring", barrier.ring},
+          {"arrivals", barrier.arrivals}};
 }
 
 Document write_synchronization(const Synchronization& s) {

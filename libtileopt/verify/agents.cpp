@@ -4,6 +4,14 @@
 
 namespace tileopt::proof {
 
+bool Execution::is_asynchronous(std::size_t kernel) const {
+  const auto here = [&](const auto& item) { return item.kernel == kernel; };
+  return std::any_of(syncs.begin(), syncs.end(), here) || std::any_of(roles.begin(), roles.end(), here) ||
+         std::any_of(rings.begin(), rings.end(), here) ||
+         std::any_of(loops.begin(), loops.end(), [&](const LoopUse& l) { return here(l) && l.is_agent(); }) ||
+         std::any_of(leaves.begin(), leaves.end(), [&](const Leaf& l) { return here(l) && l.pipe != nullptr; });
+}
+
 std::vector<std::pair<std::string, std::size_t>> agent_loops(const Execution& execution, const Occurrence& occurrence) {
   std::vector<std::pair<std::string, std::size_t>> found;
   for (std::size_t i = 0; i < occurrence.loop_ids.size(); ++i) {
@@ -72,33 +80,39 @@ isl::map program_order(const Execution& execution, const Occurrence& first, cons
 }
 
 bool joins_block(const Execution& execution, const Sync& sync) {
-  return sync.declared->kind == SyncKind::barrier && sync.barrier->scope == BarrierScope::block && !sync.declared->elected && !sync.role &&
-         agent_loops(execution, sync).empty();
+  return sync.declared->kind == SyncKind::barrier && sync.barrier->scope == BarrierScope::block && !sync.declared->elected &&
+         !sync.role && agent_loops(execution, sync).empty();
 }
 
 bool joins_agent(const Execution& execution, const Sync& sync) {
   if (joins_block(execution, sync)) return true;
-  const bool meets = sync.barrier != nullptr && (sync.barrier->scope == BarrierScope::named || sync.barrier->scope == BarrierScope::warp);
+  const bool meets =
+      sync.barrier != nullptr && (sync.barrier->scope == BarrierScope::named || sync.barrier->scope == BarrierScope::warp);
   return sync.declared->kind == SyncKind::barrier && meets && !sync.declared->elected && sync.role &&
          sync.barrier->arrivals == execution.roles[*sync.role].threads;
 }
 
 std::vector<const Sync*> Ordering::joins(const Occurrence& first, const Occurrence& second) const {
-  const bool one_agent = first.role && first.role == second.role && agent_loops(execution_, first).empty() && agent_loops(execution_, second).empty();
+  const bool one_agent = first.role && first.role == second.role && agent_loops(execution_, first).empty() &&
+                         agent_loops(execution_, second).empty();
   std::vector<const Sync*> found;
   for (const Sync& sync : execution_.syncs) {
     if (sync.kernel != first.kernel) continue;
-    if (joins_block(execution_, sync) || (one_agent && sync.role == first.role && joins_agent(execution_, sync))) found.push_back(&sync);
+    if (joins_block(execution_, sync) || (one_agent && sync.role == first.role && joins_agent(execution_, sync)))
+      found.push_back(&sync);
   }
   return found;
 }
 
-bool run_by_all(const Execution& execution, const Sync& sync) { return !sync.declared->elected || !has_threads(execution, sync); }
+bool run_by_all(const Execution& execution, const Sync& sync) {
+  return !sync.declared->elected || !has_threads(execution, sync);
+}
 
 std::vector<const Sync*> Ordering::commits(const Occurrence& occurrence, const std::string& pipe) const {
   std::vector<const Sync*> found;
   for (const Sync& sync : execution_.syncs)
-    if (sync.declared->kind == SyncKind::commit && sync.declared->target == pipe && may_share_agent(occurrence, sync) && run_by_all(execution_, sync))
+    if (sync.declared->kind == SyncKind::commit && sync.declared->target == pipe && may_share_agent(occurrence, sync) &&
+        run_by_all(execution_, sync))
       found.push_back(&sync);
   return found;
 }

@@ -32,11 +32,11 @@ class Ordering {
  public:
   explicit Ordering(const Execution& execution) : execution_(execution) {}
 
-  /// { X[..] -> w[..] : X was issued, and is done when w returns }: at least w's `pending` commits lie between the commit that closes
-  /// X's group and w. The first `shared` loop values are equal all the way.
+  /// { X[..] -> w[..] : X was issued, and is done when w returns }: at least w's `pending` commits lie between the commit that
+  /// closes X's group and w. The first `shared` loop values are equal all the way.
   isl::map awaited(const Leaf& leaf, const Sync& await, std::size_t shared) const;
-  /// { X[..] -> Y[..] : X is done before Y starts }, in one agent or across a barrier that joins both. `private_to_threads`: what the
-  /// two touch is each thread's own, so that which thread of an agent runs what does not matter.
+  /// { X[..] -> Y[..] : X is done before Y starts }, in one agent or across a barrier that joins both. `private_to_threads`:
+  /// what the two touch is each thread's own, so that which thread of an agent runs what does not matter.
   isl::map done_before(const Leaf& first, const Occurrence& second, std::size_t shared, bool private_to_threads) const;
   /// { c[..] -> w[..] : the group that commit c closes is done when w returns }
   isl::map closed_before(const Sync& commit, const Sync& await, std::size_t shared) const;

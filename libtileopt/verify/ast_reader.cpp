@@ -491,14 +491,6 @@ class Walker {
 
 }  // namespace
 
-bool Execution::is_asynchronous(std::size_t kernel) const {
-  const auto here = [&](const auto& item) { return item.kernel == kernel; };
-  return std::any_of(syncs.begin(), syncs.end(), here) || std::any_of(roles.begin(), roles.end(), here) ||
-         std::any_of(rings.begin(), rings.end(), here) ||
-         std::any_of(loops.begin(), loops.end(), [&](const LoopUse& l) { return here(l) && l.is_agent(); }) ||
-         std::any_of(leaves.begin(), leaves.end(), [&](const Leaf& l) { return here(l) && l.pipe != nullptr; });
-}
-
 Execution read_execution(const Program& program, const std::vector<Ast>& kernels, const Machine& machine) {
   return Walker(program, kernels, machine).run();
 }

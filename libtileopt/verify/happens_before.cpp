@@ -1,5 +1,5 @@
-/// races, where agents go on by themselves or what is issued is done later: whoever meets in an element is ordered by happens-before,
-/// which is program order, across barriers that join both, and behind the end of what runs asynchronously.
+/// races, where agents go on by themselves or what is issued is done later: whoever meets in an element is ordered by
+/// happens-before, which is program order, across barriers that join both, and behind the end of what runs asynchronously.
 #include <algorithm>
 
 #include "verify/obligations.h"
@@ -25,7 +25,8 @@ std::string verb(const Touch& touch) { return touch.write ? " writes " : " reads
 
 class HappensBefore {
  public:
-  HappensBefore(Checker& checker, std::size_t kernel) : checker_(checker), execution_(checker.execution), ordering_(execution_), kernel_(kernel) {
+  HappensBefore(Checker& checker, std::size_t kernel)
+      : checker_(checker), execution_(checker.execution), ordering_(execution_), kernel_(kernel) {
     for (std::size_t a = 0; a < execution_.arrays.size(); ++a) touches_.emplace_back();
     for (const Leaf& leaf : execution_.leaves)
       if (leaf.kernel == kernel)
@@ -37,9 +38,12 @@ class HappensBefore {
       if (touches_[a].empty()) continue;
       const ArrayUse& array = execution_.arrays[a];
       const std::string place = array.name + " in kernel " + execution_.kernel_name(kernel_);
-      const auto entry = [&](const std::string& subject) { return obligation("races", subject + place, {}, kernel_entry(kernel_, "pipeline")); };
+      const auto entry = [&](const std::string& subject) {
+        return obligation("races", subject + place, {}, kernel_entry(kernel_, "pipeline"));
+      };
       if (!array.ring) checker_.report.prove(entry("accesses of "), [&] { return check_array(a); });
-      const bool flies = std::any_of(touches_[a].begin(), touches_[a].end(), [](const Touch& t) { return t.leaf->pipe != nullptr; });
+      const bool flies =
+          std::any_of(touches_[a].begin(), touches_[a].end(), [](const Touch& t) { return t.leaf->pipe != nullptr; });
       if (flies) checker_.report.prove(entry("the end of what is in flight on "), [&] { return check_landed(a); });
     }
   }
@@ -69,10 +73,12 @@ class HappensBefore {
     isl::map meeting = first.access->element.apply_range(second.access->element.reverse());
     if (meeting.is_empty()) return {};
     const isl::map earlier = meeting.intersect(before(*first.leaf, *second.leaf));
-    if (first.leaf->role != second.leaf->role && first.leaf->role && second.leaf->role) return unordered(array, first, second, meeting);
+    if (first.leaf->role != second.leaf->role && first.leaf->role && second.leaf->role)
+      return unordered(array, first, second, meeting);
     if (earlier.is_empty()) return {};
     isl::map ordered = ordering_.done_before(*first.leaf, *second.leaf, shared_loops(array), is_private(array));
-    if (one_ordered_pipe(first, second)) ordered = ordered.unite(program_order(execution_, *first.leaf, *second.leaf, shared_loops(array)));
+    if (one_ordered_pipe(first, second))
+      ordered = ordered.unite(program_order(execution_, *first.leaf, *second.leaf, shared_loops(array)));
     const isl::map wrong = earlier.subtract(ordered);
     if (wrong.is_empty()) return {};
     return unordered(array, first, second, wrong);
@@ -85,8 +91,9 @@ class HappensBefore {
 
   Outcome unordered(std::size_t array, const Touch& first, const Touch& second, const isl::map& pairs) const {
     const std::string name = execution_.arrays[array].name;
-    const std::string what = first.leaf->pipe != nullptr ? " before " + first.leaf->label + ", which" + verb(first) + "it, is done"
-                                                         : " with nothing that orders it after " + first.leaf->label + ", which" + verb(first) + "it";
+    const std::string what = first.leaf->pipe != nullptr
+                                 ? " before " + first.leaf->label + ", which" + verb(first) + "it, is done"
+                                 : " with nothing that orders it after " + first.leaf->label + ", which" + verb(first) + "it";
     const Leaf& where = first.leaf->program != nullptr ? *first.leaf : *second.leaf;
     return Refutation{second.leaf->label + verb(second) + name + what, sample(execution_, pairs).text(), where.where()};
   }

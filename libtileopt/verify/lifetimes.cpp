@@ -1,4 +1,5 @@
-/// lifetimes: arrays that share bytes of a region are not alive at the same time, in one kernel or across the kernels of a module.
+/// lifetimes: arrays that share bytes of a region are not alive at the same time, in one kernel or across the kernels of a
+/// module.
 #include <algorithm>
 
 #include "verify/obligations.h"
@@ -36,8 +37,7 @@ std::vector<Touch> touches_of(const Execution& execution, const Stored& stored) 
   const auto add = [&](const Leaf& leaf, const PointAccess& access) {
     const ArrayUse& array = execution.array_of(access);
     if (array.name != stored.buffer->array || stored.tensor != (array.promoted == nullptr)) return;
-    if (stored.tensor || array.kernel == stored.kernel)
-      touches.push_back({&leaf, access.element, access.array});
+    if (stored.tensor || array.kernel == stored.kernel) touches.push_back({&leaf, access.element, access.array});
   };
   for (const Leaf& leaf : execution.leaves) {
     add(leaf, leaf.write);
@@ -48,7 +48,8 @@ std::vector<Touch> touches_of(const Execution& execution, const Stored& stored) 
 
 /// { A -> A' : the two touch one lifetime of the array }: the loops around its allocation have equal values.
 isl::map one_lifetime(const Execution& execution, const Touch& first, const Touch& second) {
-  if (first.array != second.array) return isl::map::empty(equal_prefix(first.leaf->points.space(), second.leaf->points.space(), 0).space());
+  if (first.array != second.array)
+    return isl::map::empty(equal_prefix(first.leaf->points.space(), second.leaf->points.space(), 0).space());
   return equal_prefix(first.leaf->points.space(), second.leaf->points.space(), execution.arrays[first.array].outer_loops)
       .intersect_domain(first.element.domain())
       .intersect_range(second.element.domain());
@@ -62,7 +63,8 @@ Outcome check_kept(const Execution& execution, const Stored& kept, const Stored&
       const isl::map lifetime = one_lifetime(execution, first, last);
       if (lifetime.is_empty()) continue;
       for (const Touch& between : theirs) {
-        const isl::map after = before(*first.leaf, *between.leaf).intersect_domain(lifetime.domain()).intersect_range(between.element.domain());
+        const isl::map after =
+            before(*first.leaf, *between.leaf).intersect_domain(lifetime.domain()).intersect_range(between.element.domain());
         if (after.is_empty()) continue;
         const isl::map inside = after.apply_range(before(*between.leaf, *last.leaf)).intersect(lifetime);
         if (inside.is_empty()) continue;
@@ -74,7 +76,8 @@ Outcome check_kept(const Execution& execution, const Stored& kept, const Stored&
   return {};
 }
 
-/// Time says nothing where iterations run at once: two arrays that both outlive a parallel loop and are used in it are alive together.
+/// Time says nothing where iterations run at once: two arrays that both outlive a parallel loop and are used in it are alive
+/// together.
 Outcome check_parallel(const Execution& execution, const Stored& first, const Stored& second) {
   for (const Touch& a : touches_of(execution, first))
     for (const Touch& b : touches_of(execution, second))
@@ -83,9 +86,10 @@ Outcome check_parallel(const Execution& execution, const Stored& first, const St
         const bool at_once = use.kind != LevelKind::sequential && use.kind != LevelKind::unrolled;
         const bool outlive = execution.arrays[a.array].outer_loops <= depth && execution.arrays[b.array].outer_loops <= depth;
         if (a.leaf->loop_ids[depth] != b.leaf->loop_ids[depth] || !at_once || !outlive) continue;
-        return Refutation{first.buffer->array + " and " + second.buffer->array + " share bytes below loop " + use.node->variable +
-                              ", whose iterations run at once",
-                          a.leaf->label + " | " + b.leaf->label, {}};
+        return Refutation{first.buffer->array + " and " + second.buffer->array + " share bytes below loop " +
+                              use.node->variable + ", whose iterations run at once",
+                          a.leaf->label + " | " + b.leaf->label,
+                          {}};
       }
   return {};
 }
@@ -96,8 +100,8 @@ std::vector<Stored> stored_arrays(const Checker& checker) {
     for (const PrintFacts::Buffer& buffer : checker.facts[k].buffers) {
       const bool tensor = checker.program().has_tensor(buffer.array);
       const bool again = std::any_of(all.begin(), all.end(), [&](const Stored& s) {
-        return (tensor || s.kernel == k) && s.tensor == tensor && s.buffer->array == buffer.array && s.buffer->region == buffer.region &&
-               s.buffer->offset == buffer.offset;
+        return (tensor || s.kernel == k) && s.tensor == tensor && s.buffer->array == buffer.array &&
+               s.buffer->region == buffer.region && s.buffer->offset == buffer.offset;
       });
       if (!buffer.region.empty() && !again) all.push_back({k, &buffer, tensor});
     }
@@ -113,12 +117,13 @@ void check_lifetimes(Checker& checker) {
     for (std::size_t j = 0; j < i; ++j) {
       if (!overlap(stored[i], stored[j])) continue;
       const std::string subject = stored[j].name(execution) + " and " + stored[i].name(execution);
-      checker.report.prove(obligation("lifetimes", subject, {}, kernel_entry(stored[i].kernel, "promotions[" + stored[i].buffer->array + "]")),
-                           [&]() -> Outcome {
-                             if (Outcome outcome = check_kept(execution, stored[j], stored[i])) return outcome;
-                             if (Outcome outcome = check_kept(execution, stored[i], stored[j])) return outcome;
-                             return check_parallel(execution, stored[j], stored[i]);
-                           });
+      checker.report.prove(
+          obligation("lifetimes", subject, {}, kernel_entry(stored[i].kernel, "promotions[" + stored[i].buffer->array + "]")),
+          [&]() -> Outcome {
+            if (Outcome outcome = check_kept(execution, stored[j], stored[i])) return outcome;
+            if (Outcome outcome = check_kept(execution, stored[i], stored[j])) return outcome;
+            return check_parallel(execution, stored[j], stored[i]);
+          });
     }
 }
 

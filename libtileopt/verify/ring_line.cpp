@@ -23,7 +23,8 @@ bool tighten_least(std::optional<long>& bound, long value) {
 int RingLine::classes(const LineEvent& event) const {
   const std::size_t kernel = event.members.front().at->kernel;
   const auto here = [&](const auto& item) { return item.kernel == kernel; };
-  const bool agents = std::any_of(execution_.loops.begin(), execution_.loops.end(), [&](const LoopUse& l) { return here(l) && l.is_agent(); });
+  const bool agents =
+      std::any_of(execution_.loops.begin(), execution_.loops.end(), [&](const LoopUse& l) { return here(l) && l.is_agent(); });
   if (!event.role) {
     const bool threads = agents || std::any_of(execution_.roles.begin(), execution_.roles.end(), here);
     return threads && !event.elected ? kThreadClasses : 1;
@@ -105,7 +106,8 @@ RingLine::Bound RingLine::most_of_order(const LineEvent& e, const LineEvent& f) 
   return ahead;
 }
 
-/// Every run of an asynchronous access must be awaited inside its own run of the scope: then every await of later runs is later too.
+/// Every run of an asynchronous access must be awaited inside its own run of the scope: then every await of later runs is later
+/// too.
 RingLine::Bound RingLine::least_of_await(const LineEvent& access, const LineEvent& await) const {
   for (const LineEvent::Member& member : access.members)
     if (!member.at->points.is_subset(ordering_.completed(*member.leaf, tile_dims_))) return {};
@@ -145,10 +147,12 @@ void RingLine::order_events() {
 
 void RingLine::join_classes(std::size_t event) {
   const auto all = [&](auto&& test) {
-    return std::all_of(events_[event].members.begin(), events_[event].members.end(), [&](const LineEvent::Member& m) { return test(*m.sync); });
+    return std::all_of(events_[event].members.begin(), events_[event].members.end(),
+                       [&](const LineEvent::Member& m) { return test(*m.sync); });
   };
   const bool block = all([&](const Sync& s) { return joins_block(execution_, s); });
-  const bool agent = all([&](const Sync& s) { return joins_agent(execution_, s) && (!s.role || execution_.roles[*s.role].threads > 1); });
+  const bool agent =
+      all([&](const Sync& s) { return joins_agent(execution_, s) && (!s.role || execution_.roles[*s.role].threads > 1); });
   for (std::size_t from = 0; from < enter_[event].size(); ++from)
     for (std::size_t to = 0; to < leave_[event].size(); ++to) {
       if (from != to && !(agent && events_[event].regular)) continue;
@@ -178,10 +182,12 @@ void RingLine::add_edges() {
       for (int x = 0; x < classes(event); ++x) bound_least(enter_[e][x], leave_[e][x], 0, true);
     if (event.is_access() && event.leaf().pipe != nullptr && event.leaf().pipe->completion == Completion::group)
       for (std::size_t f = 0; f < events_.size(); ++f) {
-        if (!events_[f].is(SyncKind::await) || !events_[f].regular || events_[f].declared().target != event.leaf().pipe->name) continue;
+        if (!events_[f].is(SyncKind::await) || !events_[f].regular || events_[f].declared().target != event.leaf().pipe->name)
+          continue;
         if (event.role != events_[f].role) continue;
         const Bound least = least_of_await(event, events_[f]);
-        for (int x = 0; least && x < std::min(classes(event), classes(events_[f])); ++x) bound_least(leave_[e][x], enter_[f][x], *least, true);
+        for (int x = 0; least && x < std::min(classes(event), classes(events_[f])); ++x)
+          bound_least(leave_[e][x], enter_[f][x], *least, true);
       }
   }
   for (std::size_t b = 0; b < barriers_.size(); ++b) {
@@ -206,8 +212,10 @@ void RingLine::add_edges() {
         if (waits && event.regular && event.shift >= 0) bound_least(phases_[b], enter_[e][x], event.shift, true);
         if (!waits) bound_least(enter_[e][x], phases_[b], 0, true);
       }
-      if (waits) bound_most(enter_[e][0], phases_[b], -event.shift);
-      else bound_most(phases_[b], enter_[e][0], 0);
+      if (waits)
+        bound_most(enter_[e][0], phases_[b], -event.shift);
+      else
+        bound_most(phases_[b], enter_[e][0], 0);
     }
     bound_most(phases_[b], phases_[b], -slots);
   }
@@ -243,9 +251,9 @@ std::optional<long> RingLine::least(std::size_t e, int x, std::size_t f, int y, 
   return (one_agent ? within_ : across_)[leave_[e][static_cast<std::size_t>(x)]][enter_[f][static_cast<std::size_t>(y)]];
 }
 
-/// wait -> phase -> whoever signals it -> a wait before that in the same role -> ... Where every role has one order, a cycle exists only
-/// if one exists that visits each role once, so one step of program order, taken as it is, lies between two phases. Longest paths stop
-/// at the first cycle that does not go back in position.
+/// wait -> phase -> whoever signals it -> a wait before that in the same role -> ... Where every role has one order, a cycle
+/// exists only if one exists that visits each role once, so one step of program order, taken as it is, lies between two phases.
+/// Longest paths stop at the first cycle that does not go back in position.
 std::optional<RingLine::Cycle> RingLine::find_deadlock() const {
   const std::size_t count = nodes_.size();
   std::vector<std::vector<Bound>> longest = needs_;
@@ -258,7 +266,8 @@ std::optional<RingLine::Cycle> RingLine::find_deadlock() const {
     std::size_t at = start;
     do {
       const std::size_t to = next[at][start];
-      cycle.steps.push_back(nodes_[at].label + " at g" + (position == 0 ? "" : (position > 0 ? " + " : " - ") + std::to_string(std::abs(position))));
+      cycle.steps.push_back(nodes_[at].label + " at g" +
+                            (position == 0 ? "" : (position > 0 ? " + " : " - ") + std::to_string(std::abs(position))));
       position += *needs_[at][to];
       at = to;
     } while (at != start && cycle.steps.size() <= count);

@@ -1,6 +1,7 @@
-/// A ring as a line: over all runs of its scope, positions g = 0, 1, 2, ... What runs at which position, and in which order, is affine
-/// inside one run (`base` and number of positions are symbols); across runs it is order alone, since every role walks all positions of
-/// one run before those of the next. So what holds for any number of runs, of any lengths (0 and 1 too), are *difference bounds*:
+/// A ring as a line: over all runs of its scope, positions g = 0, 1, 2, ... What runs at which position, and in which order, is
+/// affine inside one run (`base` and number of positions are symbols); across runs it is order alone, since every role walks
+/// all positions of one run before those of the next. So what holds for any number of runs, of any lengths (0 and 1 too), are
+/// *difference bounds*:
 ///
 ///   least(e, f):  e at g is over before f at h starts, for all h >= g + least
 ///   most(e, f):   f at g cannot start before e at some x <= g + most is over
@@ -23,18 +24,18 @@ namespace tileopt::proof {
 struct LineEvent {
   struct Member {
     const Occurrence* at = nullptr;
-    const Leaf* leaf = nullptr;   ///< accesses
+    const Leaf* leaf = nullptr;  ///< accesses
     const Sync* sync = nullptr;
-    isl::map position;            ///< { E[v, b] -> [(k)] }, k >= 0 inside its run: of a wait, the phase's position + shift
+    isl::map position;  ///< { E[v, b] -> [(k)] }, k >= 0 inside its run: of a wait, the phase's position + shift
   };
-  std::string label;              ///< "wait_full", "copy_A writes A_slots"
+  std::string label;  ///< "wait_full", "copy_A writes A_slots"
   std::vector<Member> members;
   std::optional<std::size_t> role;
   bool elected = false;
-  bool write = false;             ///< accesses
-  std::size_t array = 0;          ///< accesses: index into Execution::arrays
-  long shift = 0;                 ///< waits: they are at k for the phase of position k - shift
-  bool regular = false;           ///< happens at every position of every run
+  bool write = false;     ///< accesses
+  std::size_t array = 0;  ///< accesses: index into Execution::arrays
+  long shift = 0;         ///< waits: they are at k for the phase of position k - shift
+  bool regular = false;   ///< happens at every position of every run
 
   bool is_access() const { return members.front().leaf != nullptr; }
   const Leaf& leaf() const { return *members.front().leaf; }
@@ -77,8 +78,8 @@ class RingLine {
   /// A cycle of waits that does not advance.
   std::optional<Cycle> find_deadlock() const;
 
-  /// { [[tile] -> [k]] -> [(number)] }: runs of `event` at a position, each counted `weight` times; empty where their number is not
-  /// the same at all positions of an occurrence.
+  /// { [[tile] -> [k]] -> [(number)] }: runs of `event` at a position, each counted `weight` times; empty where their number is
+  /// not the same at all positions of an occurrence.
   std::optional<isl::pw_aff> count(const LineEvent& event, long weight) const;
 
  private:

@@ -51,7 +51,9 @@ std::optional<long> bytes_of_run(const Execution& execution, const LineEvent& ev
   return bytes;
 }
 
-bool arrives(const LineEvent& event) { return event.is(SyncKind::expect) || event.is(SyncKind::arrive) || event.is(SyncKind::release); }
+bool arrives(const LineEvent& event) {
+  return event.is(SyncKind::expect) || event.is(SyncKind::arrive) || event.is(SyncKind::release);
+}
 
 }  // namespace
 
@@ -59,23 +61,28 @@ std::optional<PhaseFault> RingLine::check_arrivals(const Barrier& barrier) const
   const isl::set positions = positions_.wrap();
   Counts arrivals;
   for (const LineEvent& event : events_) {
-    const bool tagged = event.is_access() && event.write && event.leaf().pipe != nullptr && event.leaf().pipe->completion == Completion::tagged &&
-                        event.leaf().statement->signal == barrier.name;
+    const bool tagged = event.is_access() && event.write && event.leaf().pipe != nullptr &&
+                        event.leaf().pipe->completion == Completion::tagged && event.leaf().statement->signal == barrier.name;
     const bool here = tagged || (arrives(event) && event.members.front().sync->barrier == &barrier);
     if (!here) continue;
     const bool all_threads = !tagged && !event.elected && classes(event) > 1;
-    if (all_threads && !event.role) return PhaseFault{"how many threads arrive by " + event.label + " is not known", event.label};
+    if (all_threads && !event.role)
+      return PhaseFault{"how many threads arrive by " + event.label + " is not known", event.label};
     const Counts some = count(event, all_threads ? execution_.roles[*event.role].threads : 1);
-    if (!some) return PhaseFault{event.label + " arrives at barrier " + barrier.name + " a number of times that differs from run to run", event.label};
+    if (!some)
+      return PhaseFault{event.label + " arrives at barrier " + barrier.name + " a number of times that differs from run to run",
+                        event.label};
     arrivals = sum(arrivals, some);
   }
   const isl::set elsewhere = arrivals ? arrivals->domain().subtract(positions) : isl::set::empty(positions.space());
   if (!elsewhere.is_empty())
-    return PhaseFault{"barrier " + barrier.name + " is arrived at for positions that nobody uses", poly::sample_text(elsewhere)};
+    return PhaseFault{"barrier " + barrier.name + " is arrived at for positions that nobody uses",
+                      poly::sample_text(elsewhere)};
   const Counts wanted = constant_on(positions, barrier.arrivals);
   const isl::set wrong = differing(arrivals, wanted, positions);
   if (wrong.is_empty()) return {};
-  return PhaseFault{"a phase of barrier " + barrier.name + " gets " + numbers_at(arrivals, wanted, wrong) + " arrivals", poly::sample_text(wrong)};
+  return PhaseFault{"a phase of barrier " + barrier.name + " gets " + numbers_at(arrivals, wanted, wrong) + " arrivals",
+                    poly::sample_text(wrong)};
 }
 
 std::optional<PhaseFault> RingLine::check_bytes(const Barrier& barrier) const {
@@ -86,10 +93,11 @@ std::optional<PhaseFault> RingLine::check_bytes(const Barrier& barrier) const {
       const long threads = event.elected || !event.role ? 1 : execution_.roles[*event.role].threads;
       announced = sum(announced, count(event, threads * event.declared().bytes));
     }
-    const bool counted = event.is_access() && event.leaf().pipe != nullptr && event.leaf().pipe->completion == Completion::counted &&
-                         event.leaf().statement->signal == barrier.name;
+    const bool counted = event.is_access() && event.leaf().pipe != nullptr &&
+                         event.leaf().pipe->completion == Completion::counted && event.leaf().statement->signal == barrier.name;
     if (!counted) continue;
-    if (signal_offset(event) != Bound(0)) return PhaseFault{event.label + " is counted in the phase of another position than it is at", event.label};
+    if (signal_offset(event) != Bound(0))
+      return PhaseFault{event.label + " is counted in the phase of another position than it is at", event.label};
     if (!event.write) continue;
     const std::optional<long> bytes = bytes_of_run(execution_, event);
     const Counts some = bytes ? count(event, *bytes) : Counts();
@@ -98,8 +106,9 @@ std::optional<PhaseFault> RingLine::check_bytes(const Barrier& barrier) const {
   }
   const isl::set wrong = differing(announced, moved, positions);
   if (wrong.is_empty()) return {};
-  return PhaseFault{"barrier " + barrier.name + " expects " + numbers_at(announced, moved, wrong) + " bytes, which the copies bring",
-                    poly::sample_text(wrong)};
+  return PhaseFault{
+      "barrier " + barrier.name + " expects " + numbers_at(announced, moved, wrong) + " bytes, which the copies bring",
+      poly::sample_text(wrong)};
 }
 
 std::optional<PhaseFault> RingLine::check_phase(const Barrier& barrier) const {

@@ -72,7 +72,8 @@ void RingLine::collect() {
     const ArrayUse& array = execution_.array_of(access);
     if (!on_line(array.ring)) return;
     const isl::map position = access.corner.front().as_map().intersect_domain(access.element.domain());
-    add({&leaf, &leaf, nullptr, position}, leaf.name + (write ? " writes " : " reads ") + array.name, false, access.array, write);
+    add({&leaf, &leaf, nullptr, position}, leaf.name + (write ? " writes " : " reads ") + array.name, false, access.array,
+        write);
   };
   for (const Leaf& leaf : execution_.leaves) {
     add_access(leaf, leaf.write, true);
@@ -80,7 +81,8 @@ void RingLine::collect() {
   }
   for (const Sync& sync : execution_.syncs) {
     if (!on_line(sync.ring) || sync.declared->kind == SyncKind::advance) continue;
-    add({&sync, nullptr, &sync, sync.position->as_map().intersect_domain(sync.points)}, sync.name, sync.declared->elected, 0, false);
+    add({&sync, nullptr, &sync, sync.position->as_map().intersect_domain(sync.points)}, sync.name, sync.declared->elected, 0,
+        false);
     const bool known = std::count(barriers_.begin(), barriers_.end(), sync.barrier) != 0;
     if (sync.barrier != nullptr && sync.barrier->scope == BarrierScope::mbarrier && !known) barriers_.push_back(sync.barrier);
   }
@@ -99,9 +101,12 @@ isl::map RingLine::run_positions(const LineEvent& event) const {
 /// Waits are brought to the positions of the run that they are in; everything else stays where it says it is.
 void RingLine::settle_positions() {
   for (const LineEvent& event : events_)
-    if (event.is_access() && event.write) positions_ = positions_.is_null() ? run_positions(event) : positions_.unite(run_positions(event)).coalesce();
-  if (positions_.is_null()) throw Undecided("no leaf writes an array of ring " + execution_.rings[rings_.front()].declared->name);
-  if (!is_interval_from_zero(positions_)) throw Undecided("the positions of ring " + execution_.rings[rings_.front()].declared->name + " are no interval from 0 on");
+    if (event.is_access() && event.write)
+      positions_ = positions_.is_null() ? run_positions(event) : positions_.unite(run_positions(event)).coalesce();
+  if (positions_.is_null())
+    throw Undecided("no leaf writes an array of ring " + execution_.rings[rings_.front()].declared->name);
+  if (!is_interval_from_zero(positions_))
+    throw Undecided("the positions of ring " + execution_.rings[rings_.front()].declared->name + " are no interval from 0 on");
   for (LineEvent& event : events_) {
     const isl::map there = run_positions(event);
     event.regular = there.is_equal(positions_);
@@ -210,8 +215,10 @@ std::vector<RingLine> find_lines(const Execution& execution, const Ordering& ord
       return execution.rings[rings.front()].loop_ids == execution.rings[r].loop_ids &&
              written_positions(execution, rings.front()).is_equal(written_positions(execution, r));
     });
-    if (aligned == together.end()) together.push_back({r});
-    else aligned->push_back(r);
+    if (aligned == together.end())
+      together.push_back({r});
+    else
+      aligned->push_back(r);
   }
   std::vector<RingLine> lines;
   lines.reserve(together.size());

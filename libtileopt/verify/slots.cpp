@@ -1,5 +1,6 @@
-/// slots: a slot of a ring is not overwritten before its last reader is done, whatever the number of positions of a run and the number
-/// of runs. waits: no cycle of waits, phases complete, parities are not taken for one another. races: what is read of a slot is there.
+/// slots: a slot of a ring is not overwritten before its last reader is done, whatever the number of positions of a run and the
+/// number of runs. waits: no cycle of waits, phases complete, parities are not taken for one another. races: what is read of a
+/// slot is there.
 #include <algorithm>
 
 #include "support/text.h"
@@ -26,8 +27,8 @@ struct Line {
 bool same_role(const LineEvent& e, const LineEvent& f) { return e.role == f.role || !e.role || !f.role; }
 
 /// { E -> F : the two touch one element of the array } at equal positions of one run, or at any two positions.
-isl::map touching(const Line& line, const LineEvent::Member& a, const PointAccess& u, const LineEvent::Member& b, const PointAccess& v,
-                  bool one_position) {
+isl::map touching(const Line& line, const LineEvent::Member& a, const PointAccess& u, const LineEvent::Member& b,
+                  const PointAccess& v, bool one_position) {
   isl::map first = u.element, second = v.element;
   if (!one_position) {
     const auto outer = static_cast<unsigned>(line.execution().array_of(u).outer_loops + 1);
@@ -63,9 +64,10 @@ long worst_least(const Line& line, std::size_t e, std::size_t f, bool one_positi
   const LineEvent& first = line.ring.events()[e];
   const LineEvent& second = line.ring.events()[f];
   const bool one_role = same_role(first, second);
-  const bool meet = !one_role || any_touching(line, first, second, one_position, [&](const auto& a, const auto& b, const isl::map& pairs) {
-    return !pairs.intersect(other_agents(line.execution(), *a.at, *b.at)).is_empty();
-  });
+  const bool meet =
+      !one_role || any_touching(line, first, second, one_position, [&](const auto& a, const auto& b, const isl::map& pairs) {
+        return !pairs.intersect(other_agents(line.execution(), *a.at, *b.at)).is_empty();
+      });
   long worst = 0;
   for (int x = 0; x < line.ring.classes(first); ++x)
     for (int y = 0; y < line.ring.classes(second); ++y) {
@@ -89,7 +91,8 @@ isl::map unordered_reuse(isl::ctx ctx, long slots, long least) {
   return pairs.subtract(isl::map(ctx, "{ [g] -> [h] : h >= g + " + std::to_string(least) + " }"));
 }
 
-Refutation overwritten(const Line& line, const LineEvent& first, const LineEvent& second, const Array& array, const isl::map& pairs) {
+Refutation overwritten(const Line& line, const LineEvent& first, const LineEvent& second, const Array& array,
+                       const isl::map& pairs) {
   const isl::map least = pairs.intersect_domain(pairs.domain().lexmin()).lexmin();
   const isl::set point = least.wrap().sample();
   const auto at = [&](int dim) {
@@ -103,8 +106,8 @@ Refutation overwritten(const Line& line, const LineEvent& first, const LineEvent
   const long g = at(0), h = at(1);
   const std::string slot = std::to_string(g % array.slots);
   return {"slot reuse of " + array.name + ": " + who(line, second) + " is not ordered after " + who(line, first),
-          who(line, first) + " at g = " + std::to_string(g) + " | " + who(line, second) + " at g = " + std::to_string(h) + ", both slot " + slot + " of " +
-              std::to_string(array.slots),
+          who(line, first) + " at g = " + std::to_string(g) + " | " + who(line, second) + " at g = " + std::to_string(h) +
+              ", both slot " + slot + " of " + std::to_string(array.slots),
           first.leaf().where()};
 }
 
@@ -120,7 +123,8 @@ Outcome check_reuse(const Line& line, std::size_t array_index) {
   // What a slot holds is replaced by a write; a read of a later position follows that write.
   for (const std::size_t e : users)
     for (const std::size_t f : writers) {
-      if (!any_touching(line, events[e], events[f], false, [](const auto&, const auto&, const isl::map&) { return true; })) continue;
+      if (!any_touching(line, events[e], events[f], false, [](const auto&, const auto&, const isl::map&) { return true; }))
+        continue;
       const isl::map unordered = unordered_reuse(line.ring.positions().ctx(), array.slots, worst_least(line, e, f, false));
       if (!unordered.is_empty()) return overwritten(line, events[e], events[f], array, unordered);
     }
@@ -132,7 +136,8 @@ Outcome check_arrival(const Line& line, std::size_t array_index) {
   const auto& events = line.ring.events();
   for (std::size_t e = 0; e < events.size(); ++e)
     for (std::size_t f = 0; f < events.size(); ++f) {
-      const bool here = events[e].is_access() && events[f].is_access() && events[e].array == array_index && events[f].array == array_index;
+      const bool here =
+          events[e].is_access() && events[f].is_access() && events[e].array == array_index && events[f].array == array_index;
       if (!here || !(events[e].write || events[f].write)) continue;
       std::optional<isl::map> pair;
       any_touching(line, events[e], events[f], true, [&](const auto& a, const auto& b, const isl::map& pairs) {
@@ -143,7 +148,8 @@ Outcome check_arrival(const Line& line, std::size_t array_index) {
       if (!pair || worst_least(line, e, f, true) == 0) continue;
       const LineEvent& first = events[e];
       const LineEvent& second = events[f];
-      return Refutation{who(line, second) + " before " + who(line, first) + " is done", sample(line.execution(), *pair).text(), second.leaf().where()};
+      return Refutation{who(line, second) + " before " + who(line, first) + " is done", sample(line.execution(), *pair).text(),
+                        second.leaf().where()};
     }
   return {};
 }
@@ -157,7 +163,8 @@ Outcome check_base(const Line& line, std::size_t ring_index, const std::optional
   const std::string who = role ? "role " + execution.roles[*role].name : std::string("the kernel");
   for (const Sync& sync : execution.syncs) {
     if (sync.declared->kind != SyncKind::advance || sync.ring != ring_index || sync.role != role) continue;
-    const isl::map amount = loop_prefix(sync, depth).reverse().apply_range(sync.position->as_map().intersect_domain(sync.points));
+    const isl::map amount =
+        loop_prefix(sync, depth).reverse().apply_range(sync.position->as_map().intersect_domain(sync.points));
     const isl::set twice = moved.domain().intersect(amount.domain());
     if (!twice.is_empty() || sync.loops.size() != agent_loops(execution, sync).size() + depth)
       return Refutation{who + " advances ring " + ring.declared->name + " twice in one run", sync.label, {}};
@@ -166,7 +173,9 @@ Outcome check_base(const Line& line, std::size_t ring_index, const std::optional
       for (const LineEvent::Member& member : event.members) {
         if (member.at->role != role) continue;
         const isl::map late = program_order(execution, sync, *member.at, depth);
-        if (!late.is_empty()) return Refutation{event.label + " follows the advance of ring " + ring.declared->name, sample(execution, late).text(), {}};
+        if (!late.is_empty())
+          return Refutation{
+              event.label + " follows the advance of ring " + ring.declared->name, sample(execution, late).text(), {}};
       }
   }
   // { [tile] -> [number of positions] }: one behind the last, 0 where there is none.
@@ -179,11 +188,13 @@ Outcome check_base(const Line& line, std::size_t ring_index, const std::optional
       if (member.at->role == role) run = run.unite(loop_prefix(*member.at, depth).range());
   const isl::map wrong = count.intersect_domain(run).subtract(moved);
   if (!wrong.is_empty())
-    return Refutation{who + " does not advance ring " + ring.declared->name + " by the positions of the run", poly::sample_text(wrong), {}};
-  const isl::map extra = moved.subtract(count).subtract(
-      isl::manage(isl_map_fix_si(isl_map_universe(moved.space().release()), isl_dim_out, 0, 0)));
+    return Refutation{
+        who + " does not advance ring " + ring.declared->name + " by the positions of the run", poly::sample_text(wrong), {}};
+  const isl::map extra =
+      moved.subtract(count).subtract(isl::manage(isl_map_fix_si(isl_map_universe(moved.space().release()), isl_dim_out, 0, 0)));
   if (extra.is_empty()) return {};
-  return Refutation{who + " advances ring " + ring.declared->name + " by more than the positions of the run", poly::sample_text(extra), {}};
+  return Refutation{
+      who + " advances ring " + ring.declared->name + " by more than the positions of the run", poly::sample_text(extra), {}};
 }
 
 Outcome check_bases(const Line& line, std::size_t ring) {
@@ -196,8 +207,8 @@ Outcome check_bases(const Line& line, std::size_t ring) {
   return {};
 }
 
-/// A thread that waits for a phase must see it: not the one before (which has the other parity's twin two phases earlier), and not so
-/// late that the next one is complete too.
+/// A thread that waits for a phase must see it: not the one before (which has the other parity's twin two phases earlier), and
+/// not so late that the next one is complete too.
 Outcome check_parity(const Line& line, std::size_t barrier) {
   const auto& events = line.ring.events();
   const Barrier* subject = line.ring.barriers()[barrier];
@@ -206,14 +217,17 @@ Outcome check_parity(const Line& line, std::size_t barrier) {
     const long slots = line.execution().rings[*events[w].members.front().sync->ring].declared->slots;
     const std::optional<long> step = line.ring.own_step(w);
     if (!events[w].regular || !step || *step > slots)
-      return Refutation{who(line, events[w]) + " may take a phase of barrier " + subject->name + " for the one two phases before",
-                        who(line, events[w]) + (events[w].regular ? " out of order" : " does not wait at every position"), {}};
+      return Refutation{
+          who(line, events[w]) + " may take a phase of barrier " + subject->name + " for the one two phases before",
+          who(line, events[w]) + (events[w].regular ? " out of order" : " does not wait at every position"),
+          {}};
     for (int x = 0; x < line.ring.classes(events[w]); ++x) {
       bool ordered = false;
       for (std::size_t a = 0; a < events.size() && !ordered; ++a) {
         // A phase takes all that it counts, so one of them that comes after the wait holds it.
-        const bool arrival = events[a].is_access() ? events[a].leaf().statement->signal == subject->name
-                                                   : !events[a].is(SyncKind::wait) && events[a].members.front().sync->barrier == subject;
+        const bool arrival = events[a].is_access()
+                                 ? events[a].leaf().statement->signal == subject->name
+                                 : !events[a].is(SyncKind::wait) && events[a].members.front().sync->barrier == subject;
         for (int y = 0; arrival && y < line.ring.classes(events[a]); ++y) {
           const std::optional<long> least = line.ring.least(w, x, a, y, true);
           ordered = ordered || (least && *least <= slots - events[w].shift);
@@ -221,8 +235,11 @@ Outcome check_parity(const Line& line, std::size_t barrier) {
       }
       if (ordered) continue;
       const std::string thread = x == 0 ? "a thread" : "a thread that is not elected";
-      return Refutation{thread + " of " + who(line, events[w]) + " may miss its phase of barrier " + subject->name + ": nothing holds the phase after next",
-                        who(line, events[w]) + " for position 0 | the phase of position " + std::to_string(slots) + " completes", {}};
+      return Refutation{
+          thread + " of " + who(line, events[w]) + " may miss its phase of barrier " + subject->name +
+              ": nothing holds the phase after next",
+          who(line, events[w]) + " for position 0 | the phase of position " + std::to_string(slots) + " completes",
+          {}};
     }
   }
   return {};
@@ -262,7 +279,8 @@ void check_line(const Line& line) {
     report.prove(entry("races", "slots of " + array.name), [&] { return check_arrival(line, a); });
   }
   for (const std::size_t ring : line.ring.rings())
-    report.prove(entry("slots", "positions of ring " + execution.rings[ring].declared->name), [&] { return check_bases(line, ring); });
+    report.prove(entry("slots", "positions of ring " + execution.rings[ring].declared->name),
+                 [&] { return check_bases(line, ring); });
   for (std::size_t b = 0; b < line.ring.barriers().size(); ++b) {
     report.prove(entry("waits", "phases of barrier " + line.ring.barrier_name(b)), [&] { return check_phase(line, b); });
     report.prove(entry("waits", "parity of barrier " + line.ring.barrier_name(b)), [&] { return check_parity(line, b); });
@@ -273,18 +291,20 @@ void check_line(const Line& line) {
 void check_kernel(Checker& checker, const Ordering& ordering, std::size_t kernel) {
   std::vector<RingLine> lines;
   const std::string place = " in kernel " + checker.execution.kernel_name(kernel);
-  const bool read = checker.report.prove(obligation("slots", "reading the rings" + place, {}, kernel_entry(kernel, "pipeline")), [&]() -> Outcome {
-    lines = find_lines(checker.execution, ordering, kernel);
-    return {};
-  });
+  const bool read = checker.report.prove(obligation("slots", "reading the rings" + place, {}, kernel_entry(kernel, "pipeline")),
+                                         [&]() -> Outcome {
+                                           lines = find_lines(checker.execution, ordering, kernel);
+                                           return {};
+                                         });
   if (!read) return;
   for (const RingLine& line : lines) check_line({checker, ordering, kernel, line});
   for (std::size_t i = 0; i < lines.size(); ++i)
     for (std::size_t j = 0; j < i; ++j)
       if (share_a_role(lines[i], lines[j]))
-        checker.report.skip(obligation("waits", "cycles over rings " + checker.execution.rings[lines[j].rings().front()].declared->name + " and " +
-                                                    checker.execution.rings[lines[i].rings().front()].declared->name + place, {},
-                                       kernel_entry(kernel, "pipeline")),
+        checker.report.skip(obligation("waits",
+                                       "cycles over rings " + checker.execution.rings[lines[j].rings().front()].declared->name +
+                                           " and " + checker.execution.rings[lines[i].rings().front()].declared->name + place,
+                                       {}, kernel_entry(kernel, "pipeline")),
                             "their runs have different numbers of positions");
 }
 
@@ -293,7 +313,8 @@ void check_kernel(Checker& checker, const Ordering& ordering, std::size_t kernel
 void check_rings(Checker& checker) {
   const Ordering ordering(checker.execution);
   for (std::size_t k = 0; k < checker.execution.kernels->size(); ++k)
-    if (std::any_of(checker.execution.rings.begin(), checker.execution.rings.end(), [&](const RingUse& r) { return r.kernel == k; }))
+    if (std::any_of(checker.execution.rings.begin(), checker.execution.rings.end(),
+                    [&](const RingUse& r) { return r.kernel == k; }))
       check_kernel(checker, ordering, k);
 }
 

@@ -22,7 +22,8 @@ isl::pw_multi_aff tuple_function(const isl::space& domain, const std::string& na
   return isl::manage(isl_pw_multi_aff_from_multi_pw_aff(isl_multi_pw_aff_from_pw_aff_list(space, list)));
 }
 
-isl::set promoted_elements(const Program& program, const std::string& key, std::size_t outer, const std::vector<long>& extents) {
+isl::set promoted_elements(const Program& program, const std::string& key, std::size_t outer,
+                           const std::vector<long>& extents) {
   isl::set elements = isl::set::universe(named_space(program, key, static_cast<unsigned>(outer + extents.size())));
   for (std::size_t d = 0; d < extents.size(); ++d) {
     const auto position = static_cast<unsigned>(outer + d);

@@ -1,4 +1,5 @@
-/// text, of synchronisation: the slots, phases, bytes and counts that the printer formed are those of the positions that were proved.
+/// text, of synchronisation: the slots, phases, bytes and counts that the printer formed are those of the positions that were
+/// proved.
 #include "verify/ast_expr_reader.h"
 #include "verify/obligations.h"
 #include "verify/spaces.h"
@@ -12,7 +13,9 @@ namespace {
 constexpr const char* kBase = "g0";
 
 Refutation differs(const std::string& what, const std::string& printed, const std::string& wanted) {
-  return Refutation{what + " was printed as `" + printed + "` where the Ast has `" + wanted + "`", "printed: " + printed + " | Ast: " + wanted, {}};
+  return Refutation{what + " was printed as `" + printed + "` where the Ast has `" + wanted + "`",
+                    "printed: " + printed + " | Ast: " + wanted,
+                    {}};
 }
 
 Outcome same(const std::string& what, const std::string& printed, const std::string& wanted) {
@@ -29,7 +32,8 @@ class BaseReader {
     dims.emplace(kBase, static_cast<unsigned>(at.loops.size()));
     const isl::space space = named_space(*execution.program, at.key, static_cast<unsigned>(at.loops.size() + 1));
     // { E[v, g0] : E[v] runs, g0 >= 0 }
-    isl_set* points = isl_set_project_out(at.points.copy(), isl_dim_set, static_cast<unsigned>(at.loops.size()), static_cast<unsigned>(at.box.size()));
+    isl_set* points = isl_set_project_out(at.points.copy(), isl_dim_set, static_cast<unsigned>(at.loops.size()),
+                                          static_cast<unsigned>(at.box.size()));
     points = isl_set_reset_tuple_id(points);
     points = isl_set_add_dims(points, isl_dim_set, 1);
     points = isl_set_lower_bound_si(points, isl_dim_set, static_cast<unsigned>(at.loops.size()), 0);
@@ -53,10 +57,12 @@ AstExprPtr slot_of(const AstExprPtr& position, long slots) {
   return ast_operation(AstExpr::Kind::modulo, {absolute(position), ast_integer(slots)});
 }
 AstExprPtr phase_of(const AstExprPtr& position, long slots) {
-  return ast_operation(AstExpr::Kind::modulo, {ast_operation(AstExpr::Kind::floor_div, {absolute(position), ast_integer(slots)}), ast_integer(2)});
+  return ast_operation(AstExpr::Kind::modulo,
+                       {ast_operation(AstExpr::Kind::floor_div, {absolute(position), ast_integer(slots)}), ast_integer(2)});
 }
 
-Outcome same_value(const Execution& execution, const Occurrence& at, const std::string& what, const std::string& printed, const AstExprPtr& wanted) {
+Outcome same_value(const Execution& execution, const Occurrence& at, const std::string& what, const std::string& printed,
+                   const AstExprPtr& wanted) {
   if (printed.empty()) return differs(what, printed, ast_expr_text(wanted));
   if (BaseReader(execution, at).equal(printed, wanted)) return {};
   return differs(what, printed, ast_expr_text(wanted));
@@ -65,13 +71,19 @@ Outcome same_value(const Execution& execution, const Occurrence& at, const std::
 Outcome check_sync(const Execution& execution, const Sync& sync, const PrintFacts::Sync& printed) {
   const Synchronization& declared = *sync.declared;
   if (Outcome o = same("a synchronisation", printed.statement, sync.name)) return o;
-  if (Outcome o = same("who runs " + sync.name, printed.elected ? "one thread" : "all threads", declared.elected ? "one thread" : "all threads")) return o;
+  if (Outcome o = same("who runs " + sync.name, printed.elected ? "one thread" : "all threads",
+                       declared.elected ? "one thread" : "all threads"))
+    return o;
   if (Outcome o = same("the bytes of " + sync.name, std::to_string(printed.bytes), std::to_string(declared.bytes))) return o;
-  if (Outcome o = same("the groups in flight of " + sync.name, std::to_string(printed.pending), std::to_string(sync.node->pending))) return o;
-  if (declared.kind == SyncKind::advance) return same_value(execution, sync, "the amount of " + sync.name, printed.amount, sync.node->position);
+  if (Outcome o =
+          same("the groups in flight of " + sync.name, std::to_string(printed.pending), std::to_string(sync.node->pending)))
+    return o;
+  if (declared.kind == SyncKind::advance)
+    return same_value(execution, sync, "the amount of " + sync.name, printed.amount, sync.node->position);
   if (sync.barrier == nullptr || sync.barrier->scope != BarrierScope::mbarrier) return {};
   const long slots = execution.rings[*sync.ring].declared->slots;
-  if (Outcome o = same_value(execution, sync, "the slot of " + sync.name, printed.slot, slot_of(sync.node->position, slots))) return o;
+  if (Outcome o = same_value(execution, sync, "the slot of " + sync.name, printed.slot, slot_of(sync.node->position, slots)))
+    return o;
   if (declared.kind != SyncKind::wait) return {};
   return same_value(execution, sync, "the phase of " + sync.name, printed.phase, phase_of(sync.node->position, slots));
 }
@@ -101,8 +113,10 @@ Outcome check_signals(const Checker& checker, std::size_t kernel) {
     }
     const Barrier* barrier = (*checker.execution.kernels)[kernel].find_barrier(leaf.statement->signal);
     const Ring* ring = barrier == nullptr ? nullptr : (*checker.execution.kernels)[kernel].find_ring(barrier->ring);
-    if (ring == nullptr) return Refutation{leaf.label + " signals `" + leaf.statement->signal + "`, which is no mbarrier", leaf.label, {}};
-    if (Outcome outcome = same_value(checker.execution, leaf, "the signal of " + leaf.label, fact.signal_slot, slot_of(leaf.node->signal_position, ring->slots)))
+    if (ring == nullptr)
+      return Refutation{leaf.label + " signals `" + leaf.statement->signal + "`, which is no mbarrier", leaf.label, {}};
+    if (Outcome outcome = same_value(checker.execution, leaf, "the signal of " + leaf.label, fact.signal_slot,
+                                     slot_of(leaf.node->signal_position, ring->slots)))
       return outcome;
   }
   return {};

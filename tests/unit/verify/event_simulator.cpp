@@ -6,58 +6,11 @@
 #include <set>
 #include <vector>
 
+#include "event_steps.h"
+
 namespace tileopt::test {
 
 namespace {
-
-long floor_div(long a, long b) { return a / b - (a % b != 0 && (a % b < 0) != (b < 0) ? 1 : 0); }
-
-using Names = std::map<std::string, long>;
-
-long evaluate(const AstExprPtr& e, const Names& names) {
-  using Kind = AstExpr::Kind;
-  const auto a = [&](std::size_t i) { return evaluate(e->arguments[i], names); };
-  switch (e->kind) {
-    case Kind::integer: return static_cast<long>(e->value);
-    case Kind::name: return names.at(e->name);
-    case Kind::negate: return -a(0);
-    case Kind::add: return a(0) + a(1);
-    case Kind::sub: return a(0) - a(1);
-    case Kind::mul: return a(0) * a(1);
-    case Kind::floor_div: return floor_div(a(0), a(1));
-    case Kind::exact_div: return a(0) / a(1);
-    case Kind::modulo: return a(0) - a(1) * floor_div(a(0), a(1));
-    case Kind::min: return std::min(a(0), a(1));
-    case Kind::max: return std::max(a(0), a(1));
-    case Kind::select: return a(0) != 0 ? a(1) : a(2);
-    case Kind::eq: return a(0) == a(1);
-    case Kind::ne: return a(0) != a(1);
-    case Kind::lt: return a(0) < a(1);
-    case Kind::le: return a(0) <= a(1);
-    case Kind::gt: return a(0) > a(1);
-    case Kind::ge: return a(0) >= a(1);
-    case Kind::logical_and: return a(0) != 0 && a(1) != 0;
-    case Kind::logical_or: return a(0) != 0 || a(1) != 0;
-  }
-  return 0;
-}
-
-struct Access {
-  std::string cell;  // array, copy, subscripts
-  bool write = false;
-};
-
-// What a thread does next.
-struct Step {
-  const AstSync* sync = nullptr;       // null: a leaf
-  const Synchronization* declared = nullptr;
-  std::string label;
-  long position = 0;                   // absolute
-  std::vector<Access> accesses;        // leaves
-  const Pipe* pipe = nullptr;
-  std::string signal;
-  long signal_position = 0, bytes = 0;
-};
 
 // Components: threads, then one for each asynchronous run.
 using Clock = std::vector<int>;
@@ -66,125 +19,9 @@ void join_clock(Clock& into, const Clock& other) {
   for (std::size_t i = 0; i < other.size(); ++i) into[i] = std::max(into[i], other[i]);
 }
 
-// The steps of one thread: loops unrolled, bases advanced.
-class Unroller {
- public:
-  // `agent`: the iteration of agent loops that this thread runs; `thread`: its number in the agent.
-  Unroller(const Ast& ast, const Machine& machine, Names sizes, const std::string& role, long agent, long thread)
-      : ast_(ast), machine_(machine), names_(std::move(sizes)), role_(role), agent_(agent), thread_(thread) {}
-
-  std::vector<Step> run() {
-    walk(ast_.root);
-    return std::move(steps_);
-  }
-
- private:
-  void walk(const AstNodePtr& node) {
-    if (node == nullptr) return;
-    if (const auto* n = std::get_if<AstBlock>(&node->node))
-      for (const AstNodePtr& child : n->children) walk(child);
-    if (const auto* n = std::get_if<AstFor>(&node->node)) loop(*n);
-    if (const auto* n = std::get_if<AstIf>(&node->node)) walk(evaluate(n->condition, names_) != 0 ? n->then_body : n->else_body);
-    if (const auto* n = std::get_if<AstAllocate>(&node->node)) walk(n->body);
-    if (const auto* n = std::get_if<AstRoles>(&node->node))
-      for (const AstRole& role : n->roles)
-        if (role.name == role_) walk(role.body);
-    if (const auto* n = std::get_if<AstSync>(&node->node)) sync(*n);
-    if (const auto* n = std::get_if<AstLeaf>(&node->node)) leaf(*n);
-  }
-
-  void loop(const AstFor& loop) {
-    const long lower = evaluate(loop.lower, names_), upper = evaluate(loop.upper, names_);
-    const Level* level = machine_.find_level(loop.level);
-    const bool agents = level != nullptr && level->kind == LevelKind::barrier;
-    for (long value = lower; value <= upper; value += loop.step) {
-      if (agents && value != agent_) continue;
-      // A block of its own starts from the beginning.
-      if (level != nullptr && level->kind == LevelKind::independent && !loop.persistent) bases_.clear();
-      names_[loop.variable] = value;
-      walk(loop.body);
-    }
-    names_.erase(loop.variable);
-  }
-
-  void sync(const AstSync& node) {
-    const Synchronization& declared = ast_.synchronizations.at(node.statement);
-    if (declared.elected && (thread_ != 0 || (role_.empty() && agent_ != 0))) return;
-    const long position = node.position == nullptr ? 0 : evaluate(node.position, names_);
-    if (declared.kind == SyncKind::advance) {
-      bases_[declared.target] += position;
-      return;
-    }
-    Step step;
-    step.sync = &node;
-    step.declared = &declared;
-    step.label = label(node.statement, position);
-    const Barrier* barrier = ast_.find_barrier(declared.target);
-    if (barrier != nullptr && barrier->scope == BarrierScope::mbarrier) step.position = bases_[barrier->ring] + position;
-    steps_.push_back(step);
-  }
-
-  std::string label(const std::string& name, long position) const {
-    return (role_.empty() ? "" : role_ + " ") + std::to_string(agent_) + "." + std::to_string(thread_) + ": " + name + "[" + std::to_string(position) + "]";
-  }
-
-  void leaf(const AstLeaf& node) {
-    const AstStatement& statement = ast_.statements.at(node.statement);
-    Step step;
-    step.label = label(node.statement, 0);
-    step.pipe = machine_.pipe_of(statement.atom);
-    step.signal = statement.signal;
-    if (node.signal_position != nullptr) step.signal_position = bases_[ast_.find_barrier(step.signal)->ring] + evaluate(node.signal_position, names_);
-    std::vector<long> point(statement.box.size(), 0);
-    for (bool more = true; more;) {
-      add(step, statement.write_array, node.write, statement.write_steps, point, true);
-      for (std::size_t r = 0; r < node.reads.size(); ++r) add(step, statement.read_arrays[r], node.reads[r], statement.read_steps[r], point, false);
-      step.bytes += element_bytes(statement.write_array);
-      more = false;
-      for (std::size_t d = point.size(); d-- > 0 && !more;) {
-        more = ++point[d] < statement.box[d].radix;
-        if (!more) point[d] = 0;
-      }
-    }
-    steps_.push_back(std::move(step));
-  }
-
-  const Array* find_array(const std::string& name) const {
-    for (const Array& array : ast_.arrays)
-      if (array.name == name) return &array;
-    return nullptr;
-  }
-  long element_bytes(const std::string& array) const { return find_array(array) == nullptr ? 0 : size_bytes(find_array(array)->element); }
-
-  // Program tensors are not followed: no two steps of these kernels meet in one.
-  void add(Step& step, const std::string& name, const std::vector<AstExprPtr>& subscripts, const std::vector<std::vector<long>>& steps,
-           const std::vector<long>& point, bool write) {
-    const Array* array = find_array(name);
-    if (array == nullptr) return;
-    std::string cell = name;
-    if (array->space == "register") cell += " of " + role_ + std::to_string(agent_) + "." + std::to_string(thread_);
-    for (std::size_t d = 0; d < subscripts.size(); ++d) {
-      long value = evaluate(subscripts[d], names_);
-      for (std::size_t b = 0; b < point.size(); ++b) value += steps[d][b] * point[b];
-      if (d == 0 && !array->ring.empty()) value = (bases_[array->ring] + value) % array->slots;
-      cell += "[" + std::to_string(value) + "]";
-    }
-    const bool known = std::any_of(step.accesses.begin(), step.accesses.end(), [&](const Access& a) { return a.cell == cell && a.write == write; });
-    if (!known) step.accesses.push_back({cell, write});
-  }
-
-  const Ast& ast_;
-  const Machine& machine_;
-  Names names_;
-  std::string role_;
-  long agent_, thread_;
-  std::map<std::string, long> bases_;
-  std::vector<Step> steps_;
-};
-
 struct Flight {
   std::size_t component = 0;
-  Clock clock;           // of the issue, and of itself
+  Clock clock;  // of the issue, and of itself
   const Pipe* pipe = nullptr;
   std::string label, signal;
   long signal_position = 0, bytes = 0;
@@ -196,10 +33,10 @@ struct Thread {
   std::vector<Step> steps;
   std::size_t at = 0;
   Clock clock;
-  bool arrived = false;                                        // at a barrier of threads
-  std::map<std::string, std::vector<FlightPtr>> open;          // by pipe: not committed yet
+  bool arrived = false;                                // at a barrier of threads
+  std::map<std::string, std::vector<FlightPtr>> open;  // by pipe: not committed yet
   std::map<std::string, std::deque<std::vector<FlightPtr>>> groups;
-  std::map<std::string, Clock> ordered;                        // by pipe: of its last run
+  std::map<std::string, Clock> ordered;  // by pipe: of its last run
   std::string agent;
 };
 
@@ -211,7 +48,7 @@ struct Phase {
 
 struct Cell {
   std::size_t writer = 0;
-  int written = 0;       // 0: by nobody
+  int written = 0;  // 0: by nobody
   std::string writer_label;
   std::map<std::size_t, std::pair<int, std::string>> readers;
 };
@@ -223,11 +60,13 @@ class Block {
     std::vector<AstRole> roles;
     collect(ast.root, roles);
     if (roles.empty()) {
-      for (long a = 0; a < agents(ast.root, machine, sizes); ++a) start(Unroller(ast, machine, sizes, "", a, 0).run(), std::to_string(a));
+      for (long a = 0; a < agents(ast.root, machine, sizes); ++a)
+        start(unroll_thread(ast, machine, sizes, "", a, 0), std::to_string(a));
     } else {
       for (const AstRole& role : roles)
         for (long a = 0; a < agents(role.body, machine, sizes); ++a)
-          for (long t = 0; t < role.threads; ++t) start(Unroller(ast, machine, sizes, role.name, a, t).run(), role.name + std::to_string(a));
+          for (long t = 0; t < role.threads; ++t)
+            start(unroll_thread(ast, machine, sizes, role.name, a, t), role.name + std::to_string(a));
     }
     components_ = threads_.size();
     for (std::size_t t = 0; t < threads_.size(); ++t) {
@@ -265,7 +104,8 @@ class Block {
     if (const auto* n = std::get_if<AstBlock>(&node->node))
       for (const AstNodePtr& child : n->children) most = std::max(most, agents(child, machine, sizes));
     if (const auto* n = std::get_if<AstAllocate>(&node->node)) most = agents(n->body, machine, sizes);
-    if (const auto* n = std::get_if<AstIf>(&node->node)) most = std::max(agents(n->then_body, machine, sizes), agents(n->else_body, machine, sizes));
+    if (const auto* n = std::get_if<AstIf>(&node->node))
+      most = std::max(agents(n->then_body, machine, sizes), agents(n->else_body, machine, sizes));
     if (const auto* n = std::get_if<AstFor>(&node->node)) {
       const Level* level = machine.find_level(n->level);
       if (level != nullptr && level->kind == LevelKind::barrier) return evaluate(n->upper, sizes) + 1;
@@ -295,7 +135,9 @@ class Block {
     for (const FlightPtr& flight : flights_)
       if (!flight->done && may_finish(*flight)) flying.push_back(flight);
     if (flying.empty()) return false;
-    const std::size_t pick = schedule_ == Schedule::random ? random_() % flying.size() : schedule_ == Schedule::engines_last ? flying.size() - 1 : 0;
+    const std::size_t pick = schedule_ == Schedule::random         ? random_() % flying.size()
+                             : schedule_ == Schedule::engines_last ? flying.size() - 1
+                                                                   : 0;
     finish(*flying[pick]);
     return true;
   }
@@ -304,7 +146,9 @@ class Block {
     if (!flight.pipe->ordered) return true;
     for (const FlightPtr& other : flights_) {
       if (other.get() == &flight) return true;
-      if (!other->done && other->pipe == flight.pipe && flight.clock.size() > other->component && flight.clock[other->component] > 0) return false;
+      if (!other->done && other->pipe == flight.pipe && flight.clock.size() > other->component &&
+          flight.clock[other->component] > 0)
+        return false;
     }
     return true;
   }
@@ -330,8 +174,10 @@ class Block {
   bool try_step(std::size_t t) {
     Thread& thread = threads_[t];
     const Step& step = thread.steps[thread.at];
-    if (step.sync == nullptr) run_leaf(t, step);
-    else if (!try_sync(t, step)) return false;
+    if (step.sync == nullptr)
+      run_leaf(t, step);
+    else if (!try_sync(t, step))
+      return false;
     if (step.sync == nullptr || step.declared->kind != SyncKind::barrier) ++thread.at;
     tick(t);
     return true;
@@ -346,9 +192,12 @@ class Block {
         open.clear();
         return true;
       }
-      case SyncKind::await: return try_await(thread, step);
-      case SyncKind::barrier: return try_meet(t, step);
-      case SyncKind::wait: return try_wait(thread, step);
+      case SyncKind::await:
+        return try_await(thread, step);
+      case SyncKind::barrier:
+        return try_meet(t, step);
+      case SyncKind::wait:
+        return try_wait(thread, step);
       case SyncKind::expect:
       case SyncKind::arrive:
       case SyncKind::release: {
@@ -360,7 +209,8 @@ class Block {
         complete(step.declared->target, phase);
         return true;
       }
-      case SyncKind::advance: return true;
+      case SyncKind::advance:
+        return true;
     }
     return true;
   }
@@ -392,7 +242,8 @@ class Block {
     for (std::size_t other = 0; other < threads_.size(); ++other) {
       const Thread& thread = threads_[other];
       const bool mine = barrier.scope == BarrierScope::block || thread.agent == threads_[t].agent;
-      const bool here = mine && thread.arrived && thread.at < thread.steps.size() && thread.steps[thread.at].declared == step.declared;
+      const bool here =
+          mine && thread.arrived && thread.at < thread.steps.size() && thread.steps[thread.at].declared == step.declared;
       if (here) met.push_back(other);
     }
     const long needed = barrier.scope == BarrierScope::block ? static_cast<long>(threads_.size()) : barrier.arrivals;
@@ -410,7 +261,7 @@ class Block {
 
   bool try_wait(Thread& thread, const Step& step) {
     Phase& phase = phase_at(step.declared->target, step.position);
-    const long parity = ((floor_div(step.position, slots_of(step.declared->target)) % 2) + 2) % 2;
+    const long parity = ((floor_quotient(step.position, slots_of(step.declared->target)) % 2) + 2) % 2;
     // The bit says which parity the phase has that completed last; before the first, 1.
     const long last = phase.completed == 0 ? 1 : (phase.completed - 1) % 2;
     if (last != parity) return false;
@@ -465,13 +316,17 @@ class Block {
     flight.done = true;
     if (flight.signal.empty()) return;
     Phase& phase = phase_at(flight.signal, flight.signal_position);
-    if (flight.pipe->completion == Completion::counted) phase.bytes -= flight.bytes;
-    else if (--phase.pending < 0) fail("barrier", flight.label + " is one arrival too many");
+    if (flight.pipe->completion == Completion::counted)
+      phase.bytes -= flight.bytes;
+    else if (--phase.pending < 0)
+      fail("barrier", flight.label + " is one arrival too many");
     join_clock(phase.gathering, flight.clock);
     complete(flight.signal, phase);
   }
 
-  static bool ordered(const Clock& clock, std::size_t component, int time) { return component < clock.size() && clock[component] >= time; }
+  static bool ordered(const Clock& clock, std::size_t component, int time) {
+    return component < clock.size() && clock[component] >= time;
+  }
 
   void touch(const Access& access, std::size_t component, const Clock& clock, const std::string& label) {
     Cell& cell = cells_[access.cell];
@@ -482,7 +337,8 @@ class Block {
       return;
     }
     for (const auto& [reader, when] : cell.readers)
-      if (reader != component && !ordered(clock, reader, when.first)) fail("race", label + " writes " + access.cell + ", not ordered after " + when.second + ", which reads it");
+      if (reader != component && !ordered(clock, reader, when.first))
+        fail("race", label + " writes " + access.cell + ", not ordered after " + when.second + ", which reads it");
     cell.readers.clear();
     cell.writer = component;
     cell.written = clock[component];
@@ -502,8 +358,8 @@ class Block {
 
 }  // namespace
 
-std::optional<EventFault> simulate_events(const Ast& ast, const Machine& machine, const std::map<std::string, long>& sizes, Schedule schedule,
-                                          std::mt19937_64& random) {
+std::optional<EventFault> simulate_events(const Ast& ast, const Machine& machine, const std::map<std::string, long>& sizes,
+                                          Schedule schedule, std::mt19937_64& random) {
   return Block(ast, machine, sizes, schedule, random).run();
 }
 

@@ -1,7 +1,7 @@
-/// Runs the agents of a kernel at concrete sizes, event by event: threads, barriers with phases and bytes, engines that finish some time
-/// after they were told to start. No isl, no code of the checker: barriers have one parity bit, slots are storage, and who is ordered
-/// after whom is kept by vector clocks. What goes wrong in one schedule is found in (nearly) every other one too, since clocks see what
-/// is *not ordered*, not what happens to collide.
+/// Runs the agents of a kernel at concrete sizes, event by event: threads, barriers with phases and bytes, engines that finish
+/// some time after they were told to start. No isl, no code of the checker: barriers have one parity bit, slots are storage,
+/// and who is ordered after whom is kept by vector clocks. What goes wrong in one schedule is found in (nearly) every other one
+/// too, since clocks see what is *not ordered*, not what happens to collide.
 #pragma once
 
 #include <map>
@@ -23,7 +23,7 @@ struct EventFault {
 };
 
 /// One block runs all iterations of the loops around roles, in order. Nothing: no fault in this schedule.
-std::optional<EventFault> simulate_events(const Ast& ast, const Machine& machine, const std::map<std::string, long>& sizes, Schedule schedule,
-                                          std::mt19937_64& random);
+std::optional<EventFault> simulate_events(const Ast& ast, const Machine& machine, const std::map<std::string, long>& sizes,
+                                          Schedule schedule, std::mt19937_64& random);
 
 }  // namespace tileopt::test

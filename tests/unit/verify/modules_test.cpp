@@ -16,12 +16,15 @@ struct Chain {
     w.statement("P", {"i"}, "0 <= i < N", "P[i]", Combine::assign, {"X[i]"}, 2);
     w.statement("Q", {"i"}, "0 <= i < N", "Q[i]", Combine::assign, {"P[i]"}, 3);
     w.statement("R", {"i"}, "0 <= i < N", "R[i]", Combine::assign, {"Q[N - 1 - i]"}, 4);
-    if (reads_first) w.statement("Y", {"i"}, "0 <= i < N", "Y[i]", Combine::assign, {"R[i]", "P[i]"}, 5);
-    else w.statement("Y", {"i"}, "0 <= i < N", "Y[i]", Combine::assign, {"R[i]"}, 5);
+    if (reads_first)
+      w.statement("Y", {"i"}, "0 <= i < N", "Y[i]", Combine::assign, {"R[i]", "P[i]"}, 5);
+    else
+      w.statement("Y", {"i"}, "0 <= i < N", "Y[i]", Combine::assign, {"R[i]"}, 5);
     return w.build("(P: i ; Q: i ; R: i ; Y: i)");
   }
 
-  static Ast copy_kernel(const std::string& name, const std::string& to, const std::vector<std::pair<std::string, std::string>>& from) {
+  static Ast copy_kernel(const std::string& name, const std::string& to,
+                         const std::vector<std::pair<std::string, std::string>>& from) {
     std::vector<std::pair<std::string, std::size_t>> ranks;
     std::vector<std::vector<std::string>> reads;
     for (const auto& [tensor, subscript] : from) {
@@ -33,8 +36,8 @@ struct Chain {
   std::vector<Ast> kernels() const {
     std::vector<std::pair<std::string, std::string>> last = {{"R", "i"}};
     if (reads_first) last.emplace_back("P", "i");
-    return {copy_kernel("first", "P", {{"X", "i"}}), copy_kernel("second", "Q", {{"P", "i"}}), copy_kernel("third", "R", {{"Q", "N - 1 - i"}}),
-            copy_kernel("fourth", "Y", last)};
+    return {copy_kernel("first", "P", {{"X", "i"}}), copy_kernel("second", "Q", {{"P", "i"}}),
+            copy_kernel("third", "R", {{"Q", "N - 1 - i"}}), copy_kernel("fourth", "Y", last)};
   }
 };
 
@@ -62,7 +65,8 @@ TEST_F(ModuleTest, ValuesPassFromKernelToKernel) {
 TEST_F(ModuleTest, KernelsInAnotherOrder) {
   const Chain chain;
   const std::vector<Ast> k = chain.kernels();
-  const Obligation o = expect_refuted(check(chain.program(ctx_), {k[0], k[2], k[1], k[3]}), "order", "flow dependence of R on Q is reversed");
+  const Obligation o =
+      expect_refuted(check(chain.program(ctx_), {k[0], k[2], k[1], k[3]}), "order", "flow dependence of R on Q is reversed");
   EXPECT_NE(o.witness.find("R at i = "), std::string::npos) << o.witness;
   expect_refuted(check(chain.program(ctx_), {k[3], k[0], k[1], k[2]}), "order", "flow dependence of Y on R is reversed");
 }
@@ -113,7 +117,8 @@ TEST_F(ModuleTest, ATensorIsReadAfterItsBytesWereReused) {
   Chain chain;
   chain.reads_first = true;
   expect_proved(check(chain.program(ctx_), chain.kernels()));
-  const Obligation o = expect_refuted(check_sharing(chain, {"P", "R"}), "lifetimes", "R lies on bytes of P while that is alive");
+  const Obligation o =
+      expect_refuted(check_sharing(chain, {"P", "R"}), "lifetimes", "R lies on bytes of P while that is alive");
   EXPECT_NE(o.witness.find("R at i = "), std::string::npos) << o.witness;
   EXPECT_NE(o.witness.find("then Y"), std::string::npos) << o.witness;
 }
@@ -180,10 +185,12 @@ TEST_F(WorkspaceTest, LifetimesOfOneKernelMayFollowEachOther) {
 
 TEST_F(WorkspaceTest, OverlappingLifetimesMayNotShareBytes) {
   // b is loaded between the load of a and its last use.
-  const AstNodePtr body = block({loop("c", "0", "N - 1", leaf("load_a", {}, {"c"}, {{"c"}})),
-                                 loop("i", "0", "N - 1", block({leaf("P", {"i"}, {"i"}, {{"i"}}), leaf("load_b", {}, {"i"}, {{"i"}}),
-                                                                leaf("Q", {"i"}, {"i"}, {{"i"}})}))});
-  const Ast both = kernel("both", {array("a", "X"), array("b", "P")}, all(statements("P", "X", "a"), statements("Q", "P", "b")), body);
+  const AstNodePtr body = block(
+      {loop("c", "0", "N - 1", leaf("load_a", {}, {"c"}, {{"c"}})),
+       loop("i", "0", "N - 1",
+            block({leaf("P", {"i"}, {"i"}, {{"i"}}), leaf("load_b", {}, {"i"}, {{"i"}}), leaf("Q", {"i"}, {"i"}, {{"i"}})}))});
+  const Ast both =
+      kernel("both", {array("a", "X"), array("b", "P")}, all(statements("P", "X", "a"), statements("Q", "P", "b")), body);
   expect_proved(check_offsets({both}, {{"a", 0}, {"b", 32}}));
   for (const long offset : {0L, 28L}) {
     const Obligation o = expect_refuted(check_offsets({both}, {{"a", 0}, {"b", offset}}), "lifetimes",
@@ -199,7 +206,8 @@ TEST_F(WorkspaceTest, IterationsThatRunAtOnceMayNotShareBytes) {
                   loop("part", "0", "1", branch("part == 0", through("P", "a", false), through("Q", "b", false)), level));
   };
   expect_proved(check_offsets({kernels("serial")}, {{"a", 0}, {"b", 0}}));
-  expect_refuted(check_offsets({kernels("thread")}, {{"a", 0}, {"b", 0}}), "lifetimes", "share bytes below loop part, whose iterations run at once");
+  expect_refuted(check_offsets({kernels("thread")}, {{"a", 0}, {"b", 0}}), "lifetimes",
+                 "share bytes below loop part, whose iterations run at once");
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-/// Random rings, right and wrong: what the checker proves never fails when it is run event by event at small sizes, and what it refutes
-/// fails there. The two share no code. TILEOPT_RINGS=400 tries more.
+/// Random rings, right and wrong: what the checker proves never fails when it is run event by event at small sizes, and what it
+/// refutes fails there. The two share no code. TILEOPT_RINGS=400 tries more.
 #include <cstdlib>
 #include <iostream>
 
@@ -16,7 +16,9 @@ long wanted(long otherwise) {
 
 class RandomRingTest : public ::testing::Test {
  protected:
-  long pick(long least, long most) { return least + static_cast<long>(random_() % static_cast<std::uint64_t>(most - least + 1)); }
+  long pick(long least, long most) {
+    return least + static_cast<long>(random_() % static_cast<std::uint64_t>(most - least + 1));
+  }
   bool chance(int percent) { return pick(1, 100) <= percent; }
   template <class Value>
   Value one_of(const std::vector<Value>& values) {
@@ -27,10 +29,13 @@ class RandomRingTest : public ::testing::Test {
   std::optional<std::string> simulate(const Ast& ast, long slots) {
     for (const long positions : {0L, 1L, 2L, slots, slots + 1, 2 * slots + 1})
       for (const long tiles : {1L, 3L})
-        for (const Schedule schedule :
-             {Schedule::random, Schedule::engines_first, Schedule::engines_last, Schedule::first_thread_first, Schedule::last_thread_first}) {
-          const auto fault = simulate_events(ast, asynchronous_machine(), {{"M", 4 * tiles}, {"N", 4}, {"K", 2 * positions}}, schedule, random_);
-          if (fault) return fault->kind + ": " + fault->text + " (" + std::to_string(positions) + " positions, " + std::to_string(tiles) + " tiles)";
+        for (const Schedule schedule : {Schedule::random, Schedule::engines_first, Schedule::engines_last,
+                                        Schedule::first_thread_first, Schedule::last_thread_first}) {
+          const auto fault = simulate_events(ast, asynchronous_machine(), {{"M", 4 * tiles}, {"N", 4}, {"K", 2 * positions}},
+                                             schedule, random_);
+          if (fault)
+            return fault->kind + ": " + fault->text + " (" + std::to_string(positions) + " positions, " +
+                   std::to_string(tiles) + " tiles)";
         }
     return {};
   }
@@ -73,13 +78,18 @@ TEST_F(RandomRingTest, RolesAgreeWithTheirEvents) {
       ring.elected_release = false;
       ring.arrivals_empty *= ring.threads;
     }
-    std::string text = "slots " + std::to_string(ring.slots) + ", storage " + std::to_string(ring.storage) + ", in flight " + std::to_string(ring.in_flight) +
-                       ", threads " + std::to_string(ring.threads) + (ring.meets ? "" : ", no meeting") + (ring.elected_release ? "" : ", all release") + ", groups " + std::to_string(ring.groups) + ", " + ring.engine;
+    std::string text = "slots " + std::to_string(ring.slots) + ", storage " + std::to_string(ring.storage) + ", in flight " +
+                       std::to_string(ring.in_flight) + ", threads " + std::to_string(ring.threads) +
+                       (ring.meets ? "" : ", no meeting") + (ring.elected_release ? "" : ", all release") + ", groups " +
+                       std::to_string(ring.groups) + ", " + ring.engine;
     if (chance(55)) {
       const std::string s = std::to_string(ring.slots);
       const std::vector<std::pair<std::string, std::function<void()>>> faults = {
           {"no expect", [&] { ring.expects = ring.engine == "dma"; }},
-          {"bytes", [&] { ring.expected_bytes = ring.engine == "dma" ? 64 : one_of<long>({48, 80, 32}); }},
+          {"bytes",
+           [&] {
+             ring.expected_bytes = ring.engine == "dma" ? 64 : one_of<long>({48, 80, 32});
+           }},
           {"no wait empty", [&] { ring.waits_empty = false; }},
           {"late wait empty", [&] { ring.copies_before_wait = true; }},
           {"no wait full", [&] { ring.waits_full = false; }},
@@ -91,14 +101,26 @@ TEST_F(RandomRingTest, RolesAgreeWithTheirEvents) {
           {"all release", [&] { ring.elected_release = false; }},
           {"early release", [&] { ring.release_early = true; }},
           {"empty parity", [&] { ring.empty_position = "kb"; }},
-          {"empty position", [&] { ring.empty_position = "kb - " + std::to_string(ring.slots + one_of<long>({-1, 1})); }},
+          {"empty position",
+           [&] {
+             ring.empty_position = "kb - " + std::to_string(ring.slots + one_of<long>({-1, 1}));
+           }},
           {"full parity", [&] { ring.full_shift = " - " + s; }},
-          {"full position", [&] { ring.full_shift = one_of<std::string>({" + 1", " - 1"}); }},
+          {"full position",
+           [&] {
+             ring.full_shift = one_of<std::string>({" + 1", " - 1"});
+           }},
           {"lax", [&] { ring.lax = 1; }},
           {"arrivals", [&] { ++ring.arrivals_empty; }},
           {"full arrivals", [&] { ++ring.arrivals_full; }},
-          {"consumer base", [&] { ring.consumer_advance = one_of<std::string>({"", "floord(K, 2) + 1", "0"}); }},
-          {"producer base", [&] { ring.producer_advance = one_of<std::string>({"", "floord(K, 2) + 1", "0"}); }},
+          {"consumer base",
+           [&] {
+             ring.consumer_advance = one_of<std::string>({"", "floord(K, 2) + 1", "0"});
+           }},
+          {"producer base",
+           [&] {
+             ring.producer_advance = one_of<std::string>({"", "floord(K, 2) + 1", "0"});
+           }},
           {"signal", [&] { ring.signal_shift = ring.slots > 1 ? " + 1" : ""; }},
           {"stores early", [&] { ring.stores_early = true; }},
           {"fewer meet", [&] { ring.meeting_threads = ring.threads + 1; }}};
@@ -119,7 +141,8 @@ TEST_F(RandomRingTest, ThreadsAgreeWithTheirEvents) {
     ring.slots = pick(2, 4);
     ring.storage = ring.slots + (chance(20) ? one_of<long>({-1, 1}) : 0);
     ring.ahead = pick(1, ring.slots - (chance(80) ? 1 : 0));
-    std::string text = "slots " + std::to_string(ring.slots) + ", storage " + std::to_string(ring.storage) + ", ahead " + std::to_string(ring.ahead);
+    std::string text = "slots " + std::to_string(ring.slots) + ", storage " + std::to_string(ring.storage) + ", ahead " +
+                       std::to_string(ring.ahead);
     if (chance(55)) {
       const std::vector<std::pair<std::string, std::function<void()>>> faults = {
           {"no barrier", [&] { ring.meets = false; }},
@@ -131,7 +154,9 @@ TEST_F(RandomRingTest, ThreadsAgreeWithTheirEvents) {
           {"copies before", [&] { ring.copies_before_meeting = true; }},
           {"multiplies before", [&] { ring.multiplies_before_meeting = true; }},
           {"lax", [&] { ring.lax = 1; }},
-          {"base", [&] { ring.advance = one_of<std::string>({"", "0"}); }}};
+          {"base", [&] {
+             ring.advance = one_of<std::string>({"", "0"});
+           }}};
       const auto& [name, plant] = one_of(faults);
       plant();
       text += ", fault: " + name;

@@ -11,7 +11,8 @@ inline Program ring_product(isl::ctx ctx) {
   w.tensor("B", TensorRole::in, {"K", "N"});
   w.tensor("C", TensorRole::out, {"M", "N"});
   w.statement("C_init", {"i", "j"}, "0 <= i < M and 0 <= j < N", "C[i, j]", Combine::assign, {}, 3);
-  w.statement("C", {"i", "j", "k"}, "0 <= i < M and 0 <= j < N and 0 <= k < K", "C[i, j]", Combine::sum, {"A[i, k]", "B[k, j]"}, 4);
+  w.statement("C", {"i", "j", "k"}, "0 <= i < M and 0 <= j < N and 0 <= k < K", "C[i, j]", Combine::sum, {"A[i, k]", "B[k, j]"},
+              4);
   return w.build("i > j > (C_init ; C: k)");
 }
 
@@ -45,22 +46,24 @@ struct RoleRing {
   long expected_bytes = 64;
   bool expects = true, waits_empty = true, waits_full = true, awaits = true, drains = true, releases = true, meets = true;
   bool elected_release = true;
-  bool release_early = false;     ///< a position is released when its products are issued, not when they are done
-  std::string empty_position;     ///< default: kb - slots
-  std::string full_shift;         ///< added to the position of wait_full
-  long lax = 0;                   ///< groups too many in flight
+  bool release_early = false;  ///< a position is released when its products are issued, not when they are done
+  std::string empty_position;  ///< default: kb - slots
+  std::string full_shift;      ///< added to the position of wait_full
+  long lax = 0;                ///< groups too many in flight
   long arrivals_empty = 1, arrivals_full = 1, meeting_threads = 128;
   std::string producer_advance = "floord(K + 1, 2)", consumer_advance = "floord(K + 1, 2)";
-  bool stores_early = false;      ///< the accumulators are stored before the last await
-  bool inits_late = false;        ///< the accumulators are cleared again after the last product
-  bool full_wait_late = false;    ///< wait_full after the product
+  bool stores_early = false;    ///< the accumulators are stored before the last await
+  bool inits_late = false;      ///< the accumulators are cleared again after the last product
+  bool full_wait_late = false;  ///< wait_full after the product
   bool copies_before_wait = false;
-  std::string signal_shift;       ///< added to the phase that copy_B signals
+  std::string signal_shift;  ///< added to the phase that copy_B signals
   bool consumer_first = false;
 
   Ast ast() const {
-    Ast ast = kernel("ring", {slotted("A_slots", "A", {4, 2}), slotted("B_slots", "B", {2, 4}), promoted("acc", "C", "register", {4 / groups, 4})},
-                     ring_statements(engine, "full", 4 / groups), tiles());
+    Ast ast = kernel(
+        "ring",
+        {slotted("A_slots", "A", {4, 2}), slotted("B_slots", "B", {2, 4}), promoted("acc", "C", "register", {4 / groups, 4})},
+        ring_statements(engine, "full", 4 / groups), tiles());
     ast.rings = {{"ring", slots}};
     ast.barriers = {{"full", BarrierScope::mbarrier, "ring", arrivals_full},
                     {"empty", BarrierScope::mbarrier, "ring", arrivals_empty},
@@ -91,14 +94,17 @@ struct RoleRing {
     const AstRole producer{"producer", 1, produce()}, consumer{"consumer", threads, consume()};
     const AstNodePtr both = ring_scope({"ring"}, {"A_slots", "B_slots"},
                                        consumer_first ? roles({consumer, producer}) : roles({producer, consumer}));
-    if (!persistent_tiles) return loop("ti", "0", "floord(M - 1, 4)", loop("tj", "0", "floord(N - 1, 4)", both, "grid"), "grid");
+    if (!persistent_tiles)
+      return loop("ti", "0", "floord(M - 1, 4)", loop("tj", "0", "floord(N - 1, 4)", both, "grid"), "grid");
     return persistent("ti", "0", "floord(M - 1, 4)", persistent("tj", "0", "floord(N - 1, 4)", both));
   }
 
   AstNodePtr produce() const {
-    const AstNodePtr a = signalling(leaf("copy_A", {}, {"kb", "0", "0"}, {{"4 * ti", "2 * kb"}}, {"min(4, M - 4 * ti)", "min(2, K - 2 * kb)"}), "kb");
-    const AstNodePtr b = signalling(leaf("copy_B", {}, {"kb", "0", "0"}, {{"2 * kb", "4 * tj"}}, {"min(2, K - 2 * kb)", "min(4, N - 4 * tj)"}),
-                                    "kb" + signal_shift);
+    const AstNodePtr a = signalling(
+        leaf("copy_A", {}, {"kb", "0", "0"}, {{"4 * ti", "2 * kb"}}, {"min(4, M - 4 * ti)", "min(2, K - 2 * kb)"}), "kb");
+    const AstNodePtr b =
+        signalling(leaf("copy_B", {}, {"kb", "0", "0"}, {{"2 * kb", "4 * tj"}}, {"min(2, K - 2 * kb)", "min(4, N - 4 * tj)"}),
+                   "kb" + signal_shift);
     std::vector<AstNodePtr> body;
     const AstNodePtr wait = sync("wait_empty", empty_position.empty() ? "kb - " + n(slots) : empty_position);
     if (waits_empty && !copies_before_wait) body.push_back(wait);
@@ -115,7 +121,8 @@ struct RoleRing {
   std::string row() const { return "4 * ti + " + first_row(); }
 
   AstNodePtr product(const std::string& kb) const {
-    return loop("kk", "0", "min(1, K - 1 - 2 * (" + kb + "))", leaf("C", {row(), "4 * tj", "2 * (" + kb + ") + kk"}, {"0", "0"}, {{kb, first_row(), "kk"}, {kb, "kk", "0"}}));
+    return loop("kk", "0", "min(1, K - 1 - 2 * (" + kb + "))",
+                leaf("C", {row(), "4 * tj", "2 * (" + kb + ") + kk"}, {"0", "0"}, {{kb, first_row(), "kk"}, {kb, "kk", "0"}}));
   }
 
   /// wait_full, product, commit at position kb; then what is retimed by `in_flight`.
@@ -138,11 +145,14 @@ struct RoleRing {
     if (releases && !release_early) body.push_back(sync("release", position));
     return body;
   }
-  static void append(std::vector<AstNodePtr>& to, const std::vector<AstNodePtr>& more) { to.insert(to.end(), more.begin(), more.end()); }
+  static void append(std::vector<AstNodePtr>& to, const std::vector<AstNodePtr>& more) {
+    to.insert(to.end(), more.begin(), more.end());
+  }
 
   AstNodePtr consume() const {
     const AstNodePtr init = leaf("C_init", {row(), "4 * tj"}, {"0", "0"}, {});
-    const AstNodePtr store = leaf("store", {}, {row(), "4 * tj"}, {{"0", "0"}}, {"min(" + n(4 / groups) + ", M - (" + row() + "))", "min(4, N - 4 * tj)"});
+    const AstNodePtr store = leaf("store", {}, {row(), "4 * tj"}, {{"0", "0"}},
+                                  {"min(" + n(4 / groups) + ", M - (" + row() + "))", "min(4, N - 4 * tj)"});
     std::vector<AstNodePtr> body{init};
     const std::string last = "floord(K - 1, 2)", first_steady = n(in_flight);
     body.push_back(loop("kb", "0", "min(" + n(in_flight - 1) + ", " + last + ")", step("kb", false)));
@@ -170,10 +180,11 @@ inline RoleRing tagged_ring() {
   return ring;
 }
 
-/// One role of threads: each copies its part some positions ahead, by commit groups, and meets the others at a barrier of the block.
+/// One role of threads: each copies its part some positions ahead, by commit groups, and meets the others at a barrier of the
+/// block.
 struct OrderRing {
-  std::string engine = "cp_async";          ///< "": copies are done when the thread goes on
-  long slots = 3, storage = 3, ahead = 2;   ///< positions that are copied before they are needed
+  std::string engine = "cp_async";         ///< "": copies are done when the thread goes on
+  long slots = 3, storage = 3, ahead = 2;  ///< positions that are copied before they are needed
   bool meets = true, awaits = true, commits = true;
   bool meets_inside_threads = false;   ///< the barrier stands in the loop over threads
   bool meets_if_even = false;          ///< the barrier is left out at odd positions
@@ -184,7 +195,8 @@ struct OrderRing {
   std::string advance = "floord(K + 1, 2)";
 
   Ast ast() const {
-    Ast ast = kernel("ring", {slotted("A_slots", "A", {4, 2}), slotted("B_slots", "B", {2, 4}), promoted("acc", "C", "shared", {4, 4})},
+    Ast ast = kernel("ring",
+                     {slotted("A_slots", "A", {4, 2}), slotted("B_slots", "B", {2, 4}), promoted("acc", "C", "shared", {4, 4})},
                      statements(), tiles());
     ast.rings = {{"ring", slots}};
     ast.barriers = {{"all", BarrierScope::block, "", 0}};
@@ -212,23 +224,28 @@ struct OrderRing {
     AstStatement b = copy("copy_B", "copy_in", "B_slots", "B", pair, {{0}, {1}, {0}}, {{1}, {0}}, true);
     a.atom = b.atom = engine;
     return {a, b, compute("C_init", "acc", {}, row, {{0}, {1}}, {{0}, {1}}, {}, "vector"),
-            compute("C", "acc", {"A_slots", "B_slots"}, row, {{0}, {1}, {0}}, {{0}, {1}}, {{{0}, {0}, {0}}, {{0}, {0}, {1}}}, "vector"),
+            compute("C", "acc", {"A_slots", "B_slots"}, row, {{0}, {1}, {0}}, {{0}, {1}}, {{{0}, {0}, {0}}, {{0}, {0}, {1}}},
+                    "vector"),
             copy("store", "copy_out", "C", "acc", row, {{0}, {1}}, {{0}, {1}})};
   }
 
   static AstNodePtr threads(AstNodePtr body) { return loop("t", "0", "3", std::move(body), "thread"); }
 
   AstNodePtr copies(const std::string& p) const {
-    return threads(block({leaf("copy_A", {}, {p, "t", "0"}, {{"4 * ti + t", "2 * (" + p + ")"}}, {"(4 * ti + t < M ? min(2, K - 2 * (" + p + ")) : 0)"}),
-                          leaf("copy_B", {}, {p, "0", "t"}, {{"2 * (" + p + ")", "4 * tj + t"}}, {"(4 * tj + t < N ? min(2, K - 2 * (" + p + ")) : 0)"})}));
+    return threads(block({leaf("copy_A", {}, {p, "t", "0"}, {{"4 * ti + t", "2 * (" + p + ")"}},
+                               {"(4 * ti + t < M ? min(2, K - 2 * (" + p + ")) : 0)"}),
+                          leaf("copy_B", {}, {p, "0", "t"}, {{"2 * (" + p + ")", "4 * tj + t"}},
+                               {"(4 * tj + t < N ? min(2, K - 2 * (" + p + ")) : 0)"})}));
   }
 
   AstNodePtr tiles() const {
     const std::string last = "floord(K - 1, 2)";
     const AstNodePtr init = threads(leaf("C_init", {"4 * ti + t", "4 * tj"}, {"t", "0"}, {}));
-    const AstNodePtr store = threads(branch("4 * ti + t <= M - 1", leaf("store", {}, {"4 * ti + t", "4 * tj"}, {{"t", "0"}}, {"min(4, N - 4 * tj)"})));
-    const AstNodePtr product = threads(loop("kk", "0", "min(1, K - 1 - 2 * kb)",
-                                            leaf("C", {"4 * ti + t", "4 * tj", "2 * kb + kk"}, {"t", "0"}, {{"kb", "t", "kk"}, {"kb", "kk", "0"}})));
+    const AstNodePtr store = threads(
+        branch("4 * ti + t <= M - 1", leaf("store", {}, {"4 * ti + t", "4 * tj"}, {{"t", "0"}}, {"min(4, N - 4 * tj)"})));
+    const AstNodePtr product =
+        threads(loop("kk", "0", "min(1, K - 1 - 2 * kb)",
+                     leaf("C", {"4 * ti + t", "4 * tj", "2 * kb + kk"}, {"t", "0"}, {{"kb", "t", "kk"}, {"kb", "kk", "0"}})));
     std::vector<AstNodePtr> start{branch("2 * kb <= K - 1", copies("kb"))};
     if (commits) start.push_back(sync("commit", "kb"));
     std::vector<AstNodePtr> body;
@@ -245,8 +262,9 @@ struct OrderRing {
     if (!multiplies_before_meeting) body.push_back(product);
     std::vector<AstNodePtr> all{init, loop("kb", "0", n(ahead - 1), block(start)), loop("kb", "0", last, block(body)), store};
     if (!advance.empty()) all.push_back(sync("advance", advance));
-    return persistent("ti", "0", "floord(M - 1, 4)",
-                      persistent("tj", "0", "floord(N - 1, 4)", ring_scope({"ring"}, {"A_slots", "B_slots", "acc"}, block(all))));
+    return persistent(
+        "ti", "0", "floord(M - 1, 4)",
+        persistent("tj", "0", "floord(N - 1, 4)", ring_scope({"ring"}, {"A_slots", "B_slots", "acc"}, block(all))));
   }
 };
 

@@ -1,5 +1,5 @@
-/// Mutation of rings: operators put one fault each at every place of right hand-written rings. The obligations that may refute a mutant
-/// are tabulated beforehand; a simulation of events says whether it is a fault at all.
+/// Mutation of rings: operators put one fault each at every place of right hand-written rings. The obligations that may refute
+/// a mutant are tabulated beforehand; a simulation of events says whether it is a fault at all.
 #include <functional>
 #include <iostream>
 #include <set>
@@ -121,17 +121,19 @@ std::vector<Mutant> moved(const Ast& ast) {
 std::vector<Mutant> shifted(const Ast& ast) {
   std::vector<Mutant> all;
   for (const long by : {-1L, 1L})
-    for (Mutant& m : at_every_child(ast, "position shifted by " + std::to_string(by), [&](const AstBlock& block, std::size_t i) -> AstNodePtr {
-           const AstSync* sync = sync_of(block.children[i]);
-           if (sync == nullptr || sync->position == nullptr) return nullptr;
-           const Synchronization& declared = ast.synchronizations.at(sync->statement);
-           const Barrier* barrier = ast.find_barrier(declared.target);
-           // Only the positions of phases are in the text; those of other statements say what is claimed of them.
-           if (declared.kind != SyncKind::advance && (barrier == nullptr || barrier->scope != BarrierScope::mbarrier)) return nullptr;
-           AstSync copy = *sync;
-           copy.position = ast_operation(AstExpr::Kind::add, {sync->position, ast_integer(by)});
-           return replaced(block, i, copy);
-         }))
+    for (Mutant& m : at_every_child(
+             ast, "position shifted by " + std::to_string(by), [&](const AstBlock&block, std::size_t i) -> AstNodePtr {
+               const AstSync* sync = sync_of(block.children[i]);
+               if (sync == nullptr || sync->position == nullptr) return nullptr;
+               const Synchronization& declared = ast.synchronizations.at(sync->statement);
+               const Barrier* barrier = ast.find_barrier(declared.target);
+               // Only the positions of phases are in the text; those of other statements say what is claimed of them.
+               if (declared.kind != SyncKind::advance && (barrier == nullptr || barrier->scope != BarrierScope::mbarrier))
+                 return nullptr;
+               AstSync copy = *sync;
+               copy.position = ast_operation(AstExpr::Kind::add, {sync->position, ast_integer(by)});
+               return replaced(block, i, copy);
+             }))
       all.push_back(std::move(m));
   return all;
 }
@@ -221,9 +223,10 @@ class RingMutationTest : public ::testing::Test {
   std::optional<std::string> simulate(const Ast& ast) {
     for (const long positions : {1L, 3L, 7L})
       for (const long tiles : {1L, 3L})
-        for (const Schedule schedule :
-             {Schedule::random, Schedule::engines_first, Schedule::engines_last, Schedule::first_thread_first, Schedule::last_thread_first}) {
-          const auto fault = simulate_events(ast, asynchronous_machine(), {{"M", 4 * tiles}, {"N", 4}, {"K", 2 * positions}}, schedule, random_);
+        for (const Schedule schedule : {Schedule::random, Schedule::engines_first, Schedule::engines_last,
+                                        Schedule::first_thread_first, Schedule::last_thread_first}) {
+          const auto fault = simulate_events(ast, asynchronous_machine(), {{"M", 4 * tiles}, {"N", 4}, {"K", 2 * positions}},
+                                             schedule, random_);
           if (fault) return fault->kind + ": " + fault->text;
         }
     return {};
@@ -245,7 +248,10 @@ class RingMutationTest : public ::testing::Test {
     for (const std::string& name : op.expected) expected = expected || refuting.count(name) != 0;
     EXPECT_TRUE(!fault || expected) << "UNEXPECTED: " << text << ": " << fault.value_or("") << reasons;
     auto& counts = judged_[op.name];
-    ++counts[certificate.proved() ? "equivalent" : !certificate.refuted() ? "not attempted" : fault ? "refuted" : "conservative"];
+    ++counts[certificate.proved()     ? "equivalent"
+             : !certificate.refuted() ? "not attempted"
+             : fault                  ? "refuted"
+                                      : "conservative"];
     if (!certificate.proved() && !fault) std::cout << "  conservative: " << text << reasons << std::endl;
   }
 

@@ -95,7 +95,8 @@ TEST_F(RingTest, CopiesThatAreDoneAtOnceNeedTheBarrierAlone) {
 TEST_F(RingTest, OneBufferTooFew) {
   RoleRing ring;
   ring.storage = 3;
-  const Obligation o = refuted(ring, "slots", "slot reuse of A_slots: producer: copy_A writes A_slots is not ordered after consumer: C reads A_slots");
+  const Obligation o = refuted(
+      ring, "slots", "slot reuse of A_slots: producer: copy_A writes A_slots is not ordered after consumer: C reads A_slots");
   EXPECT_EQ(o.witness, "consumer: C reads A_slots at g = 0 | producer: copy_A writes A_slots at g = 3, both slot 0 of 3");
 }
 
@@ -144,7 +145,8 @@ TEST_F(RingTest, ConsumerWaitsLate) {
   refuted(ring, "races", "consumer: C reads A_slots before producer: copy_A writes A_slots is done");
 }
 
-/// A phase and the one two before it have one parity, so waiting for the other parity is waiting for a neighbour in the ring of phases.
+/// A phase and the one two before it have one parity, so waiting for the other parity is waiting for a neighbour in the ring of
+/// phases.
 TEST_F(RingTest, ConsumerParityInverted) {
   RoleRing ring;
   ring.full_shift = " - 4";
