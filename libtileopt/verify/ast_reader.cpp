@@ -103,6 +103,7 @@ class Walker {
     use.kernel = kernel_;
     use.outer_loops = loop_count();
     use.live_with = open_;
+    use.live_with.insert(use.live_with.end(), beside_.begin(), beside_.end());
     if (!array.ring.empty()) use.ring = ring_index(array.ring);
     const std::size_t position = use.ring ? 1 : 0;
     use.elements = promoted_elements(program_, use.key, use.outer_loops + position, array.extents);
@@ -121,6 +122,7 @@ class Walker {
     for (const Scope& scope : scopes_)
       if (scope.loop != nullptr) {
         use.loop_ids.push_back(scope.loop_id);
+        if (execution_.loops[scope.loop_id].is_agent()) fail("ring " + name + " inside loop " + scope.loop->variable + " over agents");
         use.goes_on = use.goes_on || scope.loop->persistent || execution_.loops[scope.loop_id].kind != LevelKind::independent;
       }
     open_rings_.push_back(execution_.rings.size());
@@ -235,14 +237,19 @@ class Walker {
     open_rings_ = rings_before;
   }
 
-  /// In time, one role after the other: `races` proves that whoever meets in an element is ordered that way.
+  /// In time, one role after the other: `races` proves it of all that meet.
   void roles(const AstRoles& roles, int depth) {
     if (role_) fail("roles inside role " + execution_.roles[*role_].name);
     for (std::size_t i = 0; i < roles.roles.size(); ++i) {
       const AstRole& role = roles.roles[i];
       role_ = role_index(role);
+      const std::size_t first = execution_.arrays.size();
       at_position(static_cast<long>(i), role.body, depth);
+      // What one role has is there while the others run; registers are each thread's own.
+      for (std::size_t a = first; a < execution_.arrays.size(); ++a)
+        if (execution_.arrays[a].promoted->space != "register") beside_.push_back(a);
     }
+    beside_.clear();
     role_.reset();
   }
 
@@ -275,16 +282,13 @@ class Walker {
     } else if (targets_pipe(sync.declared->kind) && machine_.find_pipe(sync.declared->target) == nullptr) {
       fail("machine " + machine_.name + " has no pipe " + sync.declared->target);
     }
-    const std::string ring = ring_of(sync);
+    const bool phased = sync.barrier != nullptr && !sync.barrier->ring.empty();
+    const bool advances = sync.declared->kind == SyncKind::advance;
+    const std::string ring = advances ? sync.declared->target : phased ? sync.barrier->ring : sync.declared->ring;
     if (!ring.empty()) sync.ring = ring_index(ring);
     if (sync.ring && node.position == nullptr) fail("statement " + sync.label + " has no position on ring " + ring);
     if (sync.ring) sync.position = AstExprReader(space, positions()).value(node.position, sync.points);
     execution_.syncs.push_back(std::move(sync));
-  }
-
-  static std::string ring_of(const Sync& sync) {
-    if (sync.declared->kind == SyncKind::advance) return sync.declared->target;
-    return sync.barrier != nullptr && !sync.barrier->ring.empty() ? sync.barrier->ring : sync.declared->ring;
   }
 
   std::size_t array_index(const std::string& name) const {
@@ -485,7 +489,7 @@ class Walker {
   std::size_t kernel_ = 0;
   std::vector<Scope> scopes_;
   std::vector<TimeEntry> time_;
-  std::vector<std::size_t> open_, open_rings_;
+  std::vector<std::size_t> open_, open_rings_, beside_;
   std::optional<std::size_t> role_;
 };
 

@@ -33,7 +33,7 @@ struct ArrayUse {
   const Tensor* tensor = nullptr;   ///< the program tensor, or the one a promoted array says it keeps (may be null there)
   std::size_t kernel = 0;           ///< promoted arrays
   std::size_t outer_loops = 0;      ///< loops around the allocation
-  std::vector<std::size_t> live_with;  ///< allocations (indices into Execution::arrays) open around this one
+  std::vector<std::size_t> live_with;  ///< allocations (indices into Execution::arrays) open around this one, or in another role
   std::optional<std::size_t> ring;     ///< index into Execution::rings: the position is a subscript behind the outer loops
   isl::set elements;                ///< { X[..] } inside its bounds (outer loops unconstrained)
   std::size_t rank = 0;             ///< subscripts, the position of a ring included

@@ -76,6 +76,13 @@ class HappensBefore {
     if (first.leaf->role != second.leaf->role && first.leaf->role && second.leaf->role)
       return unordered(array, first, second, meeting);
     if (earlier.is_empty()) return {};
+    if (is_private(array)) {
+      const isl::map elsewhere = earlier.subtract(same_agent(execution_, *first.leaf, *second.leaf));
+      if (!elsewhere.is_empty())
+        return Refutation{second.leaf->label + verb(second) + execution_.arrays[array].name +
+                              " in registers of another agent, where " + first.leaf->label + " is",
+                          sample(execution_, elsewhere).text(), second.leaf->where()};
+    }
     isl::map ordered = ordering_.done_before(*first.leaf, *second.leaf, shared_loops(array), is_private(array));
     if (one_ordered_pipe(first, second))
       ordered = ordered.unite(program_order(execution_, *first.leaf, *second.leaf, shared_loops(array)));

@@ -120,6 +120,8 @@ void check_lifetimes(Checker& checker) {
       checker.report.prove(
           obligation("lifetimes", subject, {}, kernel_entry(stored[i].kernel, "promotions[" + stored[i].buffer->array + "]")),
           [&]() -> Outcome {
+            if (stored[i].kernel == stored[j].kernel && execution.is_asynchronous(stored[i].kernel))
+              throw Undecided("they are used in one kernel whose agents go on by themselves");
             if (Outcome outcome = check_kept(execution, stored[j], stored[i])) return outcome;
             if (Outcome outcome = check_kept(execution, stored[i], stored[j])) return outcome;
             return check_parallel(execution, stored[j], stored[i]);
