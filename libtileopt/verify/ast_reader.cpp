@@ -237,7 +237,7 @@ class Walker {
     open_rings_ = rings_before;
   }
 
-  /// In time, one role after the other: `races` proves it of all that meet.
+  /// One role after the other: `races` proves it of all that meet.
   void roles(const AstRoles& roles, int depth) {
     if (role_) fail("roles inside role " + execution_.roles[*role_].name);
     for (std::size_t i = 0; i < roles.roles.size(); ++i) {
@@ -274,20 +274,18 @@ class Walker {
     sync.declared = &found->second;
     sync.node = &node;
     place(sync, found->first, execution_.syncs);
-    const isl::space space = named_space(program_, sync.key, static_cast<unsigned>(sync.loops.size()));
     sync.points = runs(sync);
-    if (targets_barrier(sync.declared->kind)) {
-      sync.barrier = ast.find_barrier(sync.declared->target);
-      if (sync.barrier == nullptr) fail("barrier " + sync.declared->target + " is not declared");
-    } else if (targets_pipe(sync.declared->kind) && machine_.find_pipe(sync.declared->target) == nullptr) {
+    const SyncKind kind = sync.declared->kind;
+    if (targets_barrier(kind)) sync.barrier = ast.find_barrier(sync.declared->target);
+    const bool whole = sync.barrier != nullptr && (sync.barrier->scope != BarrierScope::mbarrier || !sync.barrier->ring.empty());
+    if (targets_barrier(kind) && !whole) fail("barrier " + sync.declared->target + " is not declared, or has no ring");
+    if (targets_pipe(kind) && machine_.find_pipe(sync.declared->target) == nullptr)
       fail("machine " + machine_.name + " has no pipe " + sync.declared->target);
-    }
     const bool phased = sync.barrier != nullptr && !sync.barrier->ring.empty();
-    const bool advances = sync.declared->kind == SyncKind::advance;
-    const std::string ring = advances ? sync.declared->target : phased ? sync.barrier->ring : sync.declared->ring;
+    const std::string ring = kind == SyncKind::advance ? sync.declared->target : phased ? sync.barrier->ring : sync.declared->ring;
     if (!ring.empty()) sync.ring = ring_index(ring);
     if (sync.ring && node.position == nullptr) fail("statement " + sync.label + " has no position on ring " + ring);
-    if (sync.ring) sync.position = AstExprReader(space, positions()).value(node.position, sync.points);
+    if (sync.ring) sync.position = AstExprReader(sync.points.space(), positions()).value(node.position, sync.points);
     execution_.syncs.push_back(std::move(sync));
   }
 
