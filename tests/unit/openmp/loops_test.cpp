@@ -337,5 +337,47 @@ TEST(Refusals, NameTheReason) {
   EXPECT_NE(refusal_of(program, with(array("stack", "1"), "serial", "\"0\"", "i", "N - 1", "Z")).find("runs unknown statement `Z` (print, kernel copy)"), std::string::npos);
 }
 
+Program copy_program() {
+  return ProgramText("copy")
+      .sizes({"N"})
+      .tensor("X", ElementType::f32, {"N"}, TensorRole::in)
+      .tensor("Y", ElementType::f32, {"N"}, TensorRole::out)
+      .statement("Y", {"i"}, "0 <= i < N", "Y[i]", Combine::assign, read(0), {"X[i]"})
+      .build();
+}
+
+// C with OpenMP has no form for agents that meet: no text that leaves it out.
+TEST(Refusals, RolesAndSynchronisationAreNotPrinted) {
+  const std::string leaf = "{leaf: Y, instance: [i], write: [i], reads: [[i]], indices: [], extents: []}";
+  const auto with = [&](const std::string& body) {
+    return ast_of("kernel: copy\narrays: []\nstatements:\n" + leaf_statement("Y", "Y", 1, {{"X", 1}}, 1) +
+                  "rings: [{name: r, slots: 2}]\nbarriers: [{name: all, scope: block, ring: \"\", arrivals: 0}]\n"
+                  "synchronizations: [{name: meet, kind: barrier, target: all, ring: \"\", elected: false, bytes: 0}]\n"
+                  "body: [{for: i, digit: i, level: serial, lower: \"0\", upper: N - 1, step: 1, body: [" + body + "]}]\n");
+  };
+  EXPECT_EQ(refusal_of(copy_program(), with(leaf)), "printed");
+  for (const std::string& body : {leaf + ", {sync: meet}", "{roles: [{name: one, threads: 1, body: [" + leaf + "]}]}", "{allocate: [], rings: [r], body: [" + leaf + "]}"})
+    EXPECT_NE(refusal_of(copy_program(), with(body)).find("ast: kernel copy has roles, rings or barriers"), std::string::npos) << body;
+}
+
+TEST(Facts, SayWhereWorkspaceArraysLie) {
+  const Ast ast = ast_of("kernel: copy\narrays: [{name: T, element: f32, space: workspace, tensor: X, extents: [1], scope: \"\", alignment: 64}, "
+                         "{name: U, element: f32, space: workspace, tensor: X, extents: [100], scope: \"\", alignment: 64}]\nstatements:\n" +
+                         leaf_statement("load", "T", 1, {{"X", 1}}, 0, "copy_in", "") + leaf_statement("move", "U", 1, {{"X", 1}}, 0, "copy_in", "") +
+                         leaf_statement("Y", "Y", 1, {{"T", 1}}, 1) +
+                         "body: [{allocate: [T, U], body: [{for: i, digit: i, level: serial, lower: \"0\", upper: N - 1, step: 1, body: ["
+                         "{leaf: load, instance: [], write: [\"0\"], reads: [[i]], indices: [], extents: []}, "
+                         "{leaf: move, instance: [], write: [\"0\"], reads: [[i]], indices: [], extents: []}, "
+                         "{leaf: Y, instance: [i], write: [i], reads: [[\"0\"]], indices: [], extents: []}]}]}]\n");
+  const auto text = make_openmp_backend()->print(copy_program(), {ast}, test_machine(), "0");
+  ASSERT_TRUE(std::holds_alternative<SourceText>(text));
+  const std::vector<PrintFacts::Buffer>& buffers = std::get<SourceText>(text).facts[0].buffers;
+  ASSERT_EQ(buffers.size(), 2u);
+  EXPECT_EQ(buffers[0].region, "workspace");
+  EXPECT_EQ(buffers[1].region, "workspace");
+  EXPECT_EQ(buffers[0].offset, 0);
+  EXPECT_EQ(buffers[1].offset, 256);
+}
+
 }  // namespace
 }  // namespace tileopt
