@@ -66,12 +66,12 @@ bool drain(int descriptor, std::string& output, double timeout_seconds) {
   }
 }
 
-struct Pipe {
+struct OutputPipe {
   int ends[2] = {-1, -1};
-  Pipe() {
+  OutputPipe() {
     if (pipe2(ends, O_CLOEXEC) != 0) throw ToolchainError(std::string("cannot open a pipe: ") + std::strerror(errno));
   }
-  ~Pipe() {
+  ~OutputPipe() {
     close_end(0);
     close_end(1);
   }
@@ -96,7 +96,7 @@ TemporaryDirectory::~TemporaryDirectory() {
 }
 
 ProcessResult run_process(const std::vector<std::string>& arguments, double timeout_seconds) {
-  Pipe pipe;
+  OutputPipe pipe;
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
