@@ -124,6 +124,11 @@ bool RingLine::signals(const LineEvent& event) const {
   return event.is(SyncKind::expect) || event.is(SyncKind::arrive) || event.is(SyncKind::release);
 }
 
+bool RingLine::signals(const LineEvent& event, const Barrier& barrier) const {
+  if (!signals(event)) return false;
+  return event.is_access() ? event.leaf().statement->signal == barrier.name : event.members.front().sync->barrier == &barrier;
+}
+
 void RingLine::order_events() {
   for (std::size_t e = 0; e < events_.size(); ++e) {
     own_steps_.push_back(events_[e].is_access() ? Bound() : least_of_order(events_[e], events_[e]));

@@ -64,11 +64,17 @@ class RingLine {
   int classes(const LineEvent& event) const;
   std::string barrier_name(std::size_t barrier) const { return barriers_[barrier]->name; }
   const std::vector<const Barrier*>& barriers() const { return barriers_; }
+  bool signals(const LineEvent& event) const;                           ///< completes, with others, a phase
+  bool signals(const LineEvent& event, const Barrier& barrier) const;  ///< of this barrier
   const std::optional<PhaseFault>& phase_fault(std::size_t barrier) const { return phase_faults_[barrier]; }
 
   /// e, run by thread class x, is done at g before f starts in class y at all h >= g + the result; nothing: never ordered.
   /// `one_agent`: both threads are of one agent, or of two roles.
   std::optional<long> least(std::size_t e, int x, std::size_t f, int y, bool one_agent) const;
+  /// The phase of g is complete before f at h starts, for all h >= g + the result.
+  std::optional<long> least_after_phase(std::size_t barrier, std::size_t f, int y) const {
+    return within_[phases_[barrier]][enter_[f][static_cast<std::size_t>(y)]];
+  }
   /// Of one thread: e at g comes before the same e at all h >= g + the result.
   std::optional<long> own_step(std::size_t e) const { return own_steps_[e]; }
 
@@ -111,7 +117,6 @@ class RingLine {
   Bound most_of_order(const LineEvent& e, const LineEvent& f) const;
   Bound least_of_await(const LineEvent& access, const LineEvent& await) const;
   Bound signal_offset(const LineEvent& access) const;
-  bool signals(const LineEvent& event) const;  ///< completes, with others, a phase
   void bound_least(std::size_t from, std::size_t to, long value, bool across);
   void bound_most(std::size_t from, std::size_t to, long value);
   void join_classes(std::size_t event);

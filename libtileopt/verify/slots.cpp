@@ -225,9 +225,7 @@ Outcome check_parity(const Line& line, std::size_t barrier) {
       bool ordered = false;
       for (std::size_t a = 0; a < events.size() && !ordered; ++a) {
         // A phase takes all that it counts, so one of them that comes after the wait holds it.
-        const bool arrival = events[a].is_access()
-                                 ? events[a].leaf().statement->signal == subject->name
-                                 : !events[a].is(SyncKind::wait) && events[a].members.front().sync->barrier == subject;
+        const bool arrival = line.ring.signals(events[a], *subject);
         for (int y = 0; arrival && y < line.ring.classes(events[a]); ++y) {
           const std::optional<long> least = line.ring.least(w, x, a, y, true);
           ordered = ordered || (least && *least <= slots - events[w].shift);
@@ -240,6 +238,23 @@ Outcome check_parity(const Line& line, std::size_t barrier) {
               ": nothing holds the phase after next",
           who(line, events[w]) + " for position 0 | the phase of position " + std::to_string(slots) + " completes",
           {}};
+    }
+  }
+  return {};
+}
+
+/// What comes before the phase of the same slot is complete would be counted in that one.
+Outcome check_early_signals(const Line& line, std::size_t barrier) {
+  const auto& events = line.ring.events();
+  const Barrier& subject = *line.ring.barriers()[barrier];
+  const long slots = line.execution().kernels->at(line.kernel).find_ring(subject.ring)->slots;
+  for (std::size_t a = 0; a < events.size(); ++a) {
+    if (!line.ring.signals(events[a], subject)) continue;
+    for (int y = 0; y < line.ring.classes(events[a]); ++y) {
+      const std::optional<long> least = line.ring.least_after_phase(barrier, a, y);
+      if (least && *least <= slots) continue;
+      return Refutation{who(line, events[a]) + " may be counted in the phase before: nothing says that it is complete",
+                        "the phase of position 0 of barrier " + subject.name + " | " + who(line, events[a]) + " at g = " + std::to_string(slots), {}};
     }
   }
   return {};
@@ -283,7 +298,10 @@ void check_line(const Line& line) {
                  [&] { return check_bases(line, ring); });
   for (std::size_t b = 0; b < line.ring.barriers().size(); ++b) {
     report.prove(entry("waits", "phases of barrier " + line.ring.barrier_name(b)), [&] { return check_phase(line, b); });
-    report.prove(entry("waits", "parity of barrier " + line.ring.barrier_name(b)), [&] { return check_parity(line, b); });
+    report.prove(entry("waits", "parity of barrier " + line.ring.barrier_name(b)), [&]() -> Outcome {
+      if (Outcome outcome = check_parity(line, b)) return outcome;
+      return check_early_signals(line, b);
+    });
   }
   report.prove(entry("waits", "cycles on ring " + line.name()), [&] { return check_deadlock(line); });
 }

@@ -92,6 +92,7 @@ TEST_F(RandomRingTest, RolesAgreeWithTheirEvents) {
            }},
           {"no wait empty", [&] { ring.waits_empty = false; }},
           {"late wait empty", [&] { ring.copies_before_wait = true; }},
+          {"early expect", [&] { ring.expects_before_wait = ring.engine != "dma"; }},
           {"no wait full", [&] { ring.waits_full = false; }},
           {"late wait full", [&] { ring.full_wait_late = true; }},
           {"no await", [&] { ring.awaits = false; }},
@@ -131,6 +132,7 @@ TEST_F(RandomRingTest, RolesAgreeWithTheirEvents) {
     compare(ring, text);
   }
   std::cout << tried_ << " rings, " << proved_ << " proved" << std::endl;
+  if (tried_ < 10) return;
   EXPECT_GT(proved_, tried_ / 5);
   EXPECT_LT(proved_, tried_ * 4 / 5);
 }
@@ -164,6 +166,7 @@ TEST_F(RandomRingTest, ThreadsAgreeWithTheirEvents) {
     compare(ring, text);
   }
   std::cout << tried_ << " rings, " << proved_ << " proved" << std::endl;
+  if (tried_ < 10) return;
   EXPECT_GT(proved_, tried_ / 5);
   EXPECT_LT(proved_, tried_ * 4 / 5);
 }

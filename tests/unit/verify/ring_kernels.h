@@ -56,6 +56,7 @@ struct RoleRing {
   bool inits_late = false;      ///< the accumulators are cleared again after the last product
   bool full_wait_late = false;  ///< wait_full after the product
   bool copies_before_wait = false;
+  bool expects_before_wait = false;
   std::string signal_shift;  ///< added to the phase that copy_B signals
   bool consumer_first = false;
 
@@ -107,8 +108,9 @@ struct RoleRing {
                    "kb" + signal_shift);
     std::vector<AstNodePtr> body;
     const AstNodePtr wait = sync("wait_empty", empty_position.empty() ? "kb - " + n(slots) : empty_position);
+    if (expects && expects_before_wait) body.push_back(sync("expect", "kb"));
     if (waits_empty && !copies_before_wait) body.push_back(wait);
-    if (expects) body.push_back(sync("expect", "kb"));
+    if (expects && !expects_before_wait) body.push_back(sync("expect", "kb"));
     body.push_back(a);
     body.push_back(b);
     if (waits_empty && copies_before_wait) body.push_back(wait);

@@ -132,6 +132,12 @@ TEST_F(RingTest, ProducerWaitsLate) {
   refuted(ring, "slots", "is not ordered after consumer: C reads A_slots");
 }
 
+TEST_F(RingTest, BytesAreAnnouncedBeforeTheLastPhaseIsComplete) {
+  RoleRing ring;
+  ring.expects_before_wait = true;
+  refuted(ring, "waits", "producer: expect may be counted in the phase before");
+}
+
 TEST_F(RingTest, ConsumerDoesNotWait) {
   RoleRing ring;
   ring.waits_full = false;
@@ -173,8 +179,8 @@ TEST_F(RingTest, AsManyGroupsInFlightAsSlots) {
   ring.in_flight = 4;
   const Obligation o = refuted(ring, "waits", "waits form a cycle");
   EXPECT_EQ(o.witness,
-            "consumer: wait_full at g needs phase of full completes at g needs producer: expect at g needs producer: wait_empty at g needs phase of "
-            "empty completes at g - 4 needs consumer: release at g - 4 needs consumer: wait_full at g");
+            "phase of full completes at g needs producer: copy_A writes A_slots at g needs producer: wait_empty at g needs phase of empty "
+            "completes at g - 4 needs consumer: release at g - 4 needs consumer: wait_full at g needs phase of full completes at g");
 }
 
 TEST_F(RingTest, OneGroupTooManyInFlight) {
