@@ -140,12 +140,24 @@ class PinApplier {
                                    : "drop the pin, or pin atom(" + pin.statement + ", \"scalar\")");
   }
 
+  /// The loop is there in one piece: outside of atoms it has one digit.
+  std::optional<Infeasible> check_whole(const TilePin& pin, const std::vector<BoundMember>& members) const {
+    const std::string atom = level_of_kind(request_.machine, LevelKind::atom);
+    for (const BoundMember& member : members) {
+      const std::vector<Digit>& digits = digits_of(plan_, member.member);
+      const auto loops = std::count_if(digits.begin(), digits.end(), [&](const Digit& digit) { return digit.level != atom; });
+      if (loops > 1) return refuse(*pin.pin, "digits[" + member.member + "]", "the loop is cut into " + std::to_string(loops) + " loops", "drop the pins that cut it");
+    }
+    return std::nullopt;
+  }
+
   std::optional<Infeasible> check_tile(const TilePin& pin) const {
     std::optional<Infeasible> problem;
     const auto has_level = [&](const std::string& member) { return extent_inside(request_.machine, digits_of(plan_, member), pin.level) > 0; };
     const auto exact = [&](const std::string& member) { return extent_inside(request_.machine, digits_of(plan_, member), pin.level) == pin.extent; };
     const auto any = bind_loop(request_.program(), plan_, pin.loop);
     if (any.empty()) return std::nullopt;
+    if (pin.extent == 0) return check_whole(pin, any);
     if (std::count_if(any.begin(), any.end(), [&](const BoundMember& m) { return exact(m.member); }) == 1) return std::nullopt;
     const auto member = bind(pin.loop, *pin.pin, problem, has_level);
     if (problem) return problem;

@@ -13,16 +13,6 @@ constexpr double kWorthwhile = 0.85;
 /// A staged tile: runs of four lines for the stores, one line for the loads.
 constexpr long kStagedRun = 64, kStagedRows = 16;
 
-double operations(const Program& program, const std::string& statement) {
-  double count = 0;
-  walk_expr(program.statement(statement).body, [&](const Expr& expr) {
-    if (std::holds_alternative<Call>(expr.node)) count += 20;
-    else if (std::holds_alternative<Binary>(expr.node) || std::holds_alternative<Unary>(expr.node) ||
-             std::holds_alternative<Select>(expr.node)) count += 1;
-  });
-  return count;
-}
-
 /// Trip count of a member at the typical sizes: the longest over the statements.
 double member_trips(const std::string& member, const std::vector<std::string>& statements,
                     const std::map<std::string, StatementView>& views) {
@@ -46,7 +36,7 @@ class NestBuilder {
     for (const std::string& member : members_) trips_.push_back(member_trips(member, chain.statements, views));
     for (const std::string& statement : chain.statements) {
       const StatementView& view = views.at(statement);
-      nest_.operations += operations(request.program(), statement);
+      nest_.operations += count_operations(request.program().statement(statement));
       for (const AccessView& access : view.accesses) {
         if (access.affine) add_access(view, access);
       }
@@ -99,7 +89,7 @@ class NestBuilder {
   Nest nest_;
 };
 
-/// Tile extents that pins fix, by member: at whatever level, the member is cut there.
+/// Tile extents that pins fix, by member: at whatever level, the member is cut there. 0: it is not to be cut.
 std::map<std::string, long> pinned_tiles(const PlanRequest& request, const Chain& chain, const std::map<std::string, StatementView>& views) {
   std::map<std::string, long> tiles;
   for (const TilePin& pin : request.pins.tiles) {
@@ -129,6 +119,7 @@ void search_tiles(const NestBuilder& nest, const std::vector<std::string>& group
   double combinations = 1;
   for (const std::string& member : group) {
     if (base.tiles.count(member)) sizes.push_back({base.tiles.at(member)});
+    else if (contains(base.whole, member)) sizes.push_back({0});
     else sizes.push_back(tile_sizes(nest.trips(member), member == base.order.back()));
     combinations *= double(sizes.back().size());
     if (combinations > 4000) sizes.back() = {0};
@@ -171,6 +162,7 @@ std::optional<ChainChoice> staged_choice(const PlanRequest& request, const Chain
   }
   if (stored.empty() || loaded.empty()) return std::nullopt;
   if (nest.trips(stored) < 2 * kStagedRun || nest.trips(loaded) < 2 * kStagedRows) return std::nullopt;
+  if (contains(base.whole, stored) || contains(base.whole, loaded)) return std::nullopt;
   ChainChoice choice = base;
   choice.tiles.emplace(stored, kStagedRun);
   choice.tiles.emplace(loaded, kStagedRows);
@@ -255,7 +247,10 @@ std::vector<ChainChoice> rank_choices(const PlanRequest& request, const Chain& c
                                       const std::map<std::string, StatementView>& views) {
   ChainChoice plain;
   plain.order = chain.members;
-  plain.tiles = pinned_tiles(request, chain, views);
+  for (const auto& [member, extent] : pinned_tiles(request, chain, views)) {
+    if (extent > 0) plain.tiles[member] = extent;
+    else plain.whole.push_back(member);
+  }
   if (chain.members.empty()) return {plain};
   const NestBuilder nest(request, chain, outer, views);
   const bool at_leaves = chain.ends_in_leaf || chain.ends_in_leaves;

@@ -16,6 +16,7 @@ namespace tileopt {
 struct ChainChoice {
   std::vector<std::string> order;        ///< members, outermost first, as point loops
   std::map<std::string, long> tiles;     ///< member -> extent of its tile; absent: not cut
+  std::vector<std::string> whole;        ///< members that a pin forbids to cut
   bool distribute = false;               ///< the innermost loop runs inside the branches of the sequence below
   bool staged = false;                   ///< the result is gathered in a tile of its own and stored row by row
   double seconds = 0;

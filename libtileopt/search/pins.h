@@ -22,7 +22,7 @@ struct LoopName {
 struct TilePin {
   std::string level;
   LoopName loop;
-  long extent = 0;
+  long extent = 0;  ///< 0, on sequential levels only: the loop is not cut
   const Pin* pin = nullptr;
 };
 struct LoopPin {

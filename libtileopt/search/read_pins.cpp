@@ -68,7 +68,8 @@ class PinReader {
     if (pin.arguments.size() % 2 == 0) return fail(pin, "an extent is missing", "write tile(\"thread\", \"S.i\", 64) or i=64");
     for (std::size_t a = 1; a + 1 < pin.arguments.size(); a += 2) extents.emplace_back(pin.arguments[a], pin.arguments[a + 1]);
     for (const auto& [name, value] : extents) {
-      const auto extent = read_number(pin, value);
+      const bool may_be_whole = machine_.find_level(level)->kind == LevelKind::sequential;
+      const auto extent = may_be_whole && value == "0" ? std::optional<long>(0) : read_number(pin, value);
       const LoopName loop = loop_name(name);
       if (!extent || !check_loop(pin, loop, true)) continue;
       table_.tiles.push_back({level, loop, *extent, &pin});

@@ -157,6 +157,16 @@ StatementMembers iterator_members(const Statement& statement) {
           "{ " + statement.name + "[" + join(statement.iterators, ", ") + "] -> [" + join(values, ", ") + "] }"};
 }
 
+double count_operations(const Statement& statement) {
+  double count = 0;
+  walk_expr(statement.body, [&](const Expr& expr) {
+    if (std::holds_alternative<Call>(expr.node)) count += 20;
+    else if (std::holds_alternative<Binary>(expr.node) || std::holds_alternative<Unary>(expr.node) ||
+             std::holds_alternative<Select>(expr.node)) count += 1;
+  });
+  return count;
+}
+
 TypicalSizes complete_sizes(const Program& program, const TypicalSizes& wanted) {
   TypicalSizes sizes;
   isl::set left = program.context();

@@ -64,6 +64,9 @@ std::string bound_iterator(const Program& program, const std::string& statement,
 /// Members = iterators: { S[i,j] -> [(i), (j)] }.
 StatementMembers iterator_members(const Statement& statement);
 
+/// Scalar operations of one instance; a call of a function counts as twenty.
+double count_operations(const Statement& statement);
+
 /// The typical sizes with every parameter present; those that the context rules out are moved to a point inside it.
 TypicalSizes complete_sizes(const Program& program, const TypicalSizes& wanted);
 
