@@ -125,24 +125,40 @@ static PreparedCall prepare(const std::vector<std::vector<std::byte>>& images, s
   return call;
 }
 
-CompiledKernel CompiledKernel::compile(const Program& program, const SourceText& text, const Machine& machine, const CompileOptions& options) {
+CompiledKernel::Pending CompiledKernel::start(const Program& program, const SourceText& text, const Machine& machine, const CompileOptions& options) {
   require_features(machine);
-  auto state = std::make_shared<State>();
-  state->compiler = options.compiler.empty() ? find_c_compiler() : options.compiler;
-  state->signature = make_signature(program, {});
-  const std::string folder = state->folder.path();
-  state->object = folder + "/kernel.so";
+  Pending pending;
+  pending.state_ = std::make_shared<State>();
+  State& state = *pending.state_;
+  state.compiler = options.compiler.empty() ? find_c_compiler() : options.compiler;
+  state.signature = make_signature(program, {});
+  const std::string folder = state.folder.path();
+  state.object = folder + "/kernel.so";
   write_file(folder + "/kernel.c", text.source);
   write_file(folder + "/kernel.h", text.header);
-  write_file(folder + "/call.c", wrapper_text(state->signature));
-  compile_shared_object(state->compiler, {folder + "/kernel.c", folder + "/call.c"}, state->object, program.numerics(), machine, options.extra_flags);
-  state->handle = dlopen(state->object.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (state->handle == nullptr) throw ToolchainError(std::string("cannot load the compiled kernel: ") + dlerror());
-  keep_openmp_runtime(state->handle);
-  state->call = reinterpret_cast<CallFunction>(dlsym(state->handle, "tileopt_call"));
-  state->workspace = reinterpret_cast<WorkspaceFunction>(dlsym(state->handle, "tileopt_workspace"));
-  TILEOPT_CHECK(state->call != nullptr && state->workspace != nullptr, "the wrapper exports its functions");
-  return CompiledKernel(state);
+  write_file(folder + "/call.c", wrapper_text(state.signature));
+  // Values only: what belongs to isl must not be touched by two threads.
+  pending.done_ = std::async(std::launch::async, [compiler = state.compiler, folder, object = state.object, numerics = program.numerics(), machine,
+                                                  flags = options.extra_flags] {
+    compile_shared_object(compiler, {folder + "/kernel.c", folder + "/call.c"}, object, numerics, machine, flags);
+  });
+  return pending;
+}
+
+CompiledKernel CompiledKernel::Pending::finish() {
+  done_.get();
+  State& state = *state_;
+  state.handle = dlopen(state.object.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (state.handle == nullptr) throw ToolchainError(std::string("cannot load the compiled kernel: ") + dlerror());
+  keep_openmp_runtime(state.handle);
+  state.call = reinterpret_cast<CallFunction>(dlsym(state.handle, "tileopt_call"));
+  state.workspace = reinterpret_cast<WorkspaceFunction>(dlsym(state.handle, "tileopt_workspace"));
+  TILEOPT_CHECK(state.call != nullptr && state.workspace != nullptr, "the wrapper exports its functions");
+  return CompiledKernel(state_);
+}
+
+CompiledKernel CompiledKernel::compile(const Program& program, const SourceText& text, const Machine& machine, const CompileOptions& options) {
+  return start(program, text, machine, options).finish();
 }
 
 const std::string& CompiledKernel::compiler() const { return state_->compiler; }

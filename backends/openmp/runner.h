@@ -1,6 +1,7 @@
 /// Compiles printed code and calls it on host arrays, in this process or in one of its own.
 #pragma once
 
+#include <future>
 #include <memory>
 #include <string>
 #include <vector>
@@ -41,9 +42,27 @@ struct IsolatedRun {
 };
 
 class CompiledKernel {
+  struct State;
+
  public:
   /// @throws ToolchainError: no compiler, it fails, or this processor lacks features of the machine.
   static CompiledKernel compile(const Program& program, const SourceText& text, const Machine& machine, const CompileOptions& options = {});
+
+  /// A compilation that has begun: the C compiler runs beside the caller.
+  class Pending {
+   public:
+    /// Waits for the compiler. Once only. @throws ToolchainError: it failed.
+    CompiledKernel finish();
+    /// Waits, and keeps what went wrong for `finish`.
+    void wait() const { done_.wait(); }
+
+   private:
+    friend class CompiledKernel;
+    std::shared_ptr<State> state_;
+    std::future<void> done_;
+  };
+  /// As compile, in two steps. @throws ToolchainError: no compiler, or this processor lacks features of the machine.
+  static Pending start(const Program& program, const SourceText& text, const Machine& machine, const CompileOptions& options = {});
 
   /// Calls the launcher on guarded copies of `arguments` (in, inout and out tensors, by name, of the shapes that `sizes` give)
   /// and stores the out and inout copies back. Returns the launcher's code; arrays change only where it is 0.
@@ -80,7 +99,6 @@ class CompiledKernel {
   const std::string& object() const;
 
  private:
-  struct State;
   explicit CompiledKernel(std::shared_ptr<const State> state) : state_(std::move(state)) {}
   std::shared_ptr<const State> state_;
 };

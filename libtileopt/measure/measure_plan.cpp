@@ -8,6 +8,7 @@
 #include "backends/openmp/toolchain.h"
 #include "driver/check_kernel.h"
 #include "interpreter/interpreter.h"
+#include "space/space.h"
 #include "support/text.h"
 
 namespace tileopt {
@@ -101,6 +102,7 @@ Measurer::Measurer(std::shared_ptr<const Program> program, Machine machine, Meas
   key_.flags = join(flags, " ");
   key_.threads = options_.threads;
   key_.version = TILEOPT_VERSION;
+  key_.space = space_version;
   work_ = count_work(*program_, options_.sizes);
   arguments_ = make_arguments(*program_, options_.sizes, options_.seed, Fill::uniform);
   if (count_instances(*program_, options_.sizes) <= most_instances) exact_ = interpret(*program_, options_.sizes, arguments_);
@@ -116,8 +118,8 @@ Record Measurer::start_record(const Plan& plan, const std::string& origin) const
   return record;
 }
 
-PreparedPlan Measurer::prepare(const Plan& plan, const std::string& origin) const {
-  PreparedPlan prepared{start_record(plan, origin), std::nullopt};
+PendingPlan Measurer::begin(const Plan& plan, const std::string& origin) const {
+  PendingPlan pending{start_record(plan, origin), std::nullopt};
   Request request;
   request.machine = machine_;
   request.plan = plan;
@@ -125,25 +127,32 @@ PreparedPlan Measurer::prepare(const Plan& plan, const std::string& origin) cons
   Trace trace;
   const Candidate<Outcome> candidate = resolve_and_compile(program_, request, trace);
   if (const auto* refused = std::get_if<Infeasible>(&candidate)) {
-    prepared.record.outcome = RecordOutcome::infeasible;
-    prepared.record.detail = to_string(*refused);
-    return prepared;
+    pending.record.outcome = RecordOutcome::infeasible;
+    pending.record.detail = to_string(*refused);
+    return pending;
   }
   const Module& module = std::get<Outcome>(candidate).module;
   if (const std::string unproved = unproved_text(module.certificate); !unproved.empty()) {
-    prepared.record.source_hash = hash_text(module.text.source + module.text.header);
-    prepared.record.outcome = RecordOutcome::refuted;
-    prepared.record.detail = unproved;
-    return prepared;
+    pending.record.source_hash = hash_text(module.text.source + module.text.header);
+    pending.record.outcome = RecordOutcome::refuted;
+    pending.record.detail = unproved;
+    return pending;
   }
-  return prepare_text(plan, module.text, origin);
+  return begin_text(plan, module.text, origin);
 }
 
-PreparedPlan Measurer::prepare_text(const Plan& plan, const SourceText& text, const std::string& origin) const {
-  PreparedPlan prepared{start_record(plan, origin), std::nullopt};
-  prepared.record.source_hash = hash_text(text.source + text.header);
+PendingPlan Measurer::begin_text(const Plan& plan, const SourceText& text, const std::string& origin) const {
+  PendingPlan pending{start_record(plan, origin), std::nullopt};
+  pending.record.source_hash = hash_text(text.source + text.header);
+  pending.kernel = CompiledKernel::start(*program_, text, machine_, options_.compile);
+  return pending;
+}
+
+PreparedPlan Measurer::finish(PendingPlan pending) const {
+  PreparedPlan prepared{std::move(pending.record), std::nullopt};
+  if (!pending.kernel) return prepared;
   try {
-    prepared.kernel = CompiledKernel::compile(*program_, text, machine_, options_.compile);
+    prepared.kernel = pending.kernel->finish();
   } catch (const ToolchainError& error) {
     prepared.record.outcome = RecordOutcome::compile_failed;
     prepared.record.detail = error.what();
@@ -151,6 +160,10 @@ PreparedPlan Measurer::prepare_text(const Plan& plan, const SourceText& text, co
   }
   check(prepared);
   return prepared;
+}
+
+PreparedPlan Measurer::prepare_text(const Plan& plan, const SourceText& text, const std::string& origin) const {
+  return finish(begin_text(plan, text, origin));
 }
 
 void Measurer::check(PreparedPlan& prepared) const {

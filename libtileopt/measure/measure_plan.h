@@ -17,11 +17,17 @@ namespace tileopt {
 struct MeasureOptions {
   Sizes sizes;                   ///< at which it is timed
   std::uint64_t seed = 1;        ///< of the arguments
-  double seconds = 0.5;          ///< timed calls go on until they have taken this long
+  double seconds = 0.5;          ///< timed calls go on until they have taken this long; 0: `least_calls` are made
   int least_calls = 3;
   double timeout = 30;           ///< seconds for one process of the kernel beyond `seconds`
   int threads = 1;
   CompileOptions compile;
+};
+
+/// A Plan whose text the C compiler is working on, or how that ended.
+struct PendingPlan {
+  Record record;                                 ///< as in PreparedPlan
+  std::optional<CompiledKernel::Pending> kernel;
 };
 
 /// A kernel that was compiled for a Plan, or how that ended.
@@ -36,8 +42,11 @@ class Measurer {
   /// @throws Errors(invalid_size), ToolchainError: no C compiler, or a processor without the machine's features.
   Measurer(std::shared_ptr<const Program> program, Machine machine, MeasureOptions options);
 
-  /// Passes, printing, proof, C compiler, and the check at small sizes against the interpreter.
-  PreparedPlan prepare(const Plan& plan, const std::string& origin) const;
+  /// Passes, printing, proof; then the C compiler goes on beside the caller, so that several may run at a time.
+  PendingPlan begin(const Plan& plan, const std::string& origin) const;
+  /// Waits for the compiler, then checks at small sizes against the interpreter.
+  PreparedPlan finish(PendingPlan pending) const;
+  PreparedPlan prepare(const Plan& plan, const std::string& origin) const { return finish(begin(plan, origin)); }
   /// Timed calls in a process of its own, with the results before and after them compared; `text` replaces the printed text (tests).
   Record time(PreparedPlan prepared) const;
   Record measure(const Plan& plan, const std::string& origin) const { return time(prepare(plan, origin)); }
@@ -53,6 +62,7 @@ class Measurer {
 
  private:
   Record start_record(const Plan& plan, const std::string& origin) const;
+  PendingPlan begin_text(const Plan& plan, const SourceText& text, const std::string& origin) const;
   void check(PreparedPlan& prepared) const;
   std::string compare_results(const Arrays& results) const;
   double floor_seconds() const;

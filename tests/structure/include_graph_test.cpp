@@ -33,10 +33,12 @@ const std::map<std::string, int> ranks = {
     {"libtileopt/records", 6},
     {"libtileopt/search", 7},
     {"libtileopt/driver", 8},
+    {"libtileopt/space", 8},
     {"libtileopt/include", 0},
     {"libtileopt/measure", 9},
     {"libtileopt/capi", 9},
-    {"frontends/cli", 10},
+    {"libtileopt/explore", 10},
+    {"frontends/cli", 11},
 };
 
 struct Include {
