@@ -2,6 +2,7 @@
 
 #include "cost_models/machines.h"
 #include "driver/request.h"
+#include "explore/strategy.h"
 #include "frontends/cli/templates.h"
 #include "poly/isl.h"
 #include "support/error_pages.h"
@@ -24,6 +25,8 @@ const char* const examples = R"(Examples:
   tileopt-schedule new matmul my_gemm -o my_gemm.tile   a commented program to start from
   tileopt-schedule fmt --check kernels/                 what is not formatted
   tileopt-schedule measure gemm.tile --size M=1024,N=1024,K=1024 --records runs.jsonl
+  tileopt-schedule enumerate gemm.tile --size M=1024,N=1024,K=1024 --best 5
+  tileopt-schedule search gemm.tile --size M=1024,N=1024,K=1024 --records runs.jsonl --trials 200 -o best.json
   tileopt-schedule replay gemm.tile --records runs.jsonl -o gemm.c
   tileopt-schedule explain-error out-of-bounds
 
@@ -35,6 +38,25 @@ Exit codes:
   4   a compiler or device is missing
   70  internal error
 Over many inputs the largest code wins; every kernel's proof runs in every command (but see --prove).)";
+
+const char* const enumerate_examples = R"(Examples:
+  tileopt-schedule enumerate gemm.tile                          choices, constraints with reasons, number of points
+  tileopt-schedule enumerate gemm.tile --size M=512,N=512,K=512 --best 10
+  tileopt-schedule enumerate gemm.tile --limit 100 --json       the first 100 points, each with its pins)";
+const char* const score_examples = R"(Examples:
+  tileopt-schedule score gemm.tile --size M=1024,N=1024,K=1024  where the time goes, by the cost model
+  tileopt-schedule score gemm.tile --plan best.json
+  tileopt-schedule score gemm.tile --records runs.jsonl --size M=1024,N=1024,K=1024 --features features.csv
+  tileopt-schedule score gemm.tile --rate)";
+const char* const search_examples = R"(Examples:
+  tileopt-schedule search gemm.tile --size M=1024,N=1024,K=1024 --records runs.jsonl -o best.json
+  tileopt-schedule search gemm.tile --size M=1024,N=1024,K=1024 --records runs.jsonl --strategy beam --budget 600
+  tileopt-schedule search gemm.tile --size M=512,N=512,K=512 --records runs.jsonl --strategy random --trials 300 --report report.json
+  tileopt-schedule search gemm.tile --size M=512,N=512,K=512 --records runs.jsonl --deterministic --seed 3 --trials 50
+Ctrl-C ends it with the fastest plan so far; the same command goes on from there.)";
+const char* const bench_examples = R"(Examples:
+  tileopt-schedule bench kernels/ --size M=1024,N=1024,K=1024   the planner's plan and every @schedule, beside the loops as written
+  tileopt-schedule bench gemm.tile --size M=1024,N=1024,K=1024 --records runs.jsonl)";
 
 void add_inputs(CLI::App& command, Options& options) {
   command.add_option("inputs", options.inputs, "Tile files, or folders: every *.tile below, sorted")->type_name("PATH");
@@ -85,6 +107,7 @@ CommandLine::CommandLine() : app("Turns tile programs into proved kernels.", "ti
   app.get_formatter()->column_width(34);
   add_compilers();
   add_measurers();
+  add_searchers();
   add_writers();
   add_informers();
 }
@@ -135,6 +158,48 @@ void CommandLine::add_measurers() {
   exported.add_option("-o,--output", options.output, "File to write; default: standard output")->type_name("FILE");
 }
 
+void CommandLine::add_searchers() {
+  const auto at_least = [](int least) { return CLI::Range(least, 1000000000); };
+  CLI::App& enumerate = add_command("enumerate", "The space of a program: its choices, constraints, size, and points with their cost", Command::enumerate);
+  enumerate.add_option("--limit", options.limit, "List so many points, in order")->check(at_least(0));
+  enumerate.add_option("--sample", options.sample, "Draw so many random points")->check(at_least(0));
+  enumerate.add_option("--best", options.best, "Of the drawn points (20000 where --sample is not given), list those with the least cost")->check(at_least(0));
+  enumerate.footer(enumerate_examples);
+
+  CLI::App& score = add_command("score", "The analytic cost of a plan, and how well it orders what was measured", Command::score);
+  score.add_option("--records", options.records, "File of records: compare the cost of each plan with its time")->type_name("FILE");
+  score.add_option("--features", options.features, "Write the features of the plan, of the records, or of the drawn points as CSV")->type_name("FILE");
+  score.add_option("--sample", options.sample, "Score so many random points")->check(at_least(0));
+  score.add_flag("--rate", options.rate, "Measure how many points are scored a second");
+  score.footer(score_examples);
+
+  CLI::App& search = add_command("search", "Try plans of the space, keep every attempt as a record, and give the fastest", Command::search);
+  search.add_option("--records", options.records, "File of records to append to and to resume from (docs/records.md)")->type_name("FILE")->required();
+  search.add_option("--strategy", options.strategy, "random, beam or evolutionary")->type_name("STRATEGY")->capture_default_str()->check(CLI::IsMember(strategy_names()));
+  search.add_option("--trials", options.trials, "Plans to build, failures and those in the file of records among them")->capture_default_str()->check(at_least(1));
+  search.add_option("--budget", options.budget, "Propose no further plans after so many seconds")->type_name("SECONDS")->check(CLI::Range(0.001, 1e9));
+  search.add_option("--seconds", options.seconds, "Timed calls of one plan go on for so long")->capture_default_str()->check(CLI::Range(0.001, 3600.0));
+  search.add_option("--jobs", options.jobs, "Plans that are compiled at a time, before they are timed one by one")->capture_default_str()->check(CLI::Range(1, 256));
+  search.add_flag("--overlap", options.overlap, "Compile the next plans while these are timed: faster, with times that are worth less");
+  search.add_option("--finalists", options.finalists, "Fastest plans to measure again, taking turns")->capture_default_str()->check(CLI::Range(0, 64));
+  search.add_option("--rounds", options.rounds, "Turns of each finalist")->capture_default_str()->check(CLI::Range(1, 1000));
+  search.add_flag("--deterministic", options.deterministic, "Nothing depends on the clock but the times themselves: a fixed number of calls, no --budget, no --overlap");
+  search.add_option("-o,--output", options.output, "Write the fastest plan (JSON); a folder where there are several programs")->type_name("PATH");
+  search.add_option("--report", options.report, "Write all trials, and how well the cost ordered them, as JSON; a folder where there are several programs")->type_name("FILE");
+  search.footer(search_examples);
+
+  CLI::App& bench = add_command("bench", "Time every plan of every program beside its original schedule, taking turns", Command::bench);
+  bench.add_option("--records", options.records, "File of records: the fastest plan in it takes part")->type_name("FILE");
+  bench.add_option("--seconds", options.seconds, "Timed calls of one program go on for so long")->capture_default_str()->check(CLI::Range(0.001, 3600.0));
+  bench.footer(bench_examples);
+  for (CLI::App* command : {&enumerate, &score, &search, &bench}) {
+    add_inputs(*command, options);
+    add_decisions(*command, options);
+    add_seed(*command, options);
+    add_json(*command, options);
+  }
+}
+
 void CommandLine::add_writers() {
   CLI::App& fmt = add_command("fmt", "Format tile files in place; comments and docstrings stay", Command::fmt);
   fmt.add_option("inputs", options.inputs, "Tile files, folders (every *.tile below), or - for standard input to standard output")
@@ -179,6 +244,7 @@ std::vector<std::string> CommandLine::choices(const std::string& type_name, cons
   if (type_name == "STAGE") return stage_names();
   if (type_name == "CODE") return all_codes();
   if (type_name == "WHAT") return {"all", "none", "winner"};
+  if (type_name == "STRATEGY") return strategy_names();
   if (type_name == "SHELL") return {"bash", "fish", "zsh"};
   if (type_name == "KIND") return template_kinds();
   return {};

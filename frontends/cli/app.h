@@ -30,6 +30,7 @@ class CommandLine {
   CLI::App& add_command(const std::string& name, const std::string& description, Command command);
   void add_compilers();
   void add_measurers();
+  void add_searchers();
   void add_writers();
   void add_informers();
 

@@ -19,5 +19,9 @@ int run_man();
 int run_measure(const Options& options);
 int run_replay(const Options& options);
 int run_export(const Options& options);
+int run_enumerate(const Options& options);
+int run_score(const Options& options);
+int run_search_command(const Options& options);
+int run_bench(const Options& options);
 
 }  // namespace tileopt::cli

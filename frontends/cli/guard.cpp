@@ -99,6 +99,8 @@ std::string status_name(int exit_code) {
     case exit_infeasible: return "infeasible";
     case exit_not_proved: return "failed";
     case exit_no_toolchain: return "no toolchain";
+    case 130:
+    case 143: return "interrupted";
     default: return "internal error";
   }
 }

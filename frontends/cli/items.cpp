@@ -150,6 +150,9 @@ Item make_item(const Source& source, std::shared_ptr<const Program> program, con
   item.request.proof.attempt = options.prove != "none";
   item.sizes = sizes_for(*item.program, shared.sizes);
   item.request.resolve.typical_sizes = item.sizes;
+  for (const Pins& schedule : source.parsed.schedules) {
+    if (schedule.program == item.program->name() && (schedule.machine.empty() || schedule.machine == shared.machine.name)) item.schedules.push_back(schedule);
+  }
   if (options.plan.starts_with("@")) {
     Pins pins = find_schedule(source.parsed, item.program->name(), options.plan.substr(1), shared.machine.name);
     pins.pins.insert(pins.pins.end(), shared.pins.pins.begin(), shared.pins.pins.end());
@@ -374,6 +377,7 @@ int run_items(const Options& options, const std::function<ItemResult(const Item&
         if (source.resumed) item.edited = source.resumed->asts;
         const Outputs outputs = outputs_of(options, name, several);
         make_folders(options, several);
+        item.several = several;
         item.output = outputs.source;
         item.certificate = outputs.certificate;
         item.module = outputs.module;

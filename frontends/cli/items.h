@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "driver/request.h"
+#include "driver/size_vectors.h"
 #include "frontends/cli/item_result.h"
 #include "frontends/cli/options.h"
 #include "support/document.h"
@@ -21,8 +22,10 @@ struct Item {
   std::shared_ptr<const Program> program;
   Request request;
   std::map<std::string, std::int64_t> sizes;  ///< of --size, for this program
+  std::vector<Pins> schedules;             ///< the @schedule functions of this program that fit the machine
   EditedAsts edited;                       ///< from a resumed 60-ast dump
   TraceOptions trace;
+  bool several = false;                    ///< one of several programs of the command line
   std::string output;                      ///< C file to write, "" = stdout
   std::string certificate;                 ///< JSON file to write, "" = none
   std::string module;                      ///< likewise
@@ -45,6 +48,10 @@ ItemResult refused_result(const Item& item, const Infeasible& refused);
 /// Runs `command` for every program that the options name, catching what it throws; prints messages to stderr, the result
 /// document to stdout with --json, a summary where something failed. Returns the exit code: the largest of all.
 int run_items(const Options& options, const std::function<ItemResult(const Item&)>& command);
+
+/// The sizes that a command times a program at: those given, else all equal, halved until a run takes about a second and the
+/// arguments fit in memory. @throws Errors(invalid_size).
+Sizes sizes_to_time(const Item& item);
 
 /// Counts and failures of a certificate for --json.
 Document certificate_summary(const Certificate& certificate);

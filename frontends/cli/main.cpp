@@ -31,6 +31,10 @@ int run_command(const Options& options) {
     case Command::measure: return run_measure(options);
     case Command::replay: return run_replay(options);
     case Command::export_records: return run_export(options);
+    case Command::enumerate: return run_enumerate(options);
+    case Command::score: return run_score(options);
+    case Command::search: return run_search_command(options);
+    case Command::bench: return run_bench(options);
   }
   return exit_internal;
 }

@@ -8,7 +8,8 @@
 
 namespace tileopt::cli {
 
-enum class Command { compile, run, check, explain, verify, machines, fmt, create, explain_error, completion, man, measure, replay, export_records };
+enum class Command { compile, run, check, explain, verify, machines, fmt, create, explain_error, completion, man, measure, replay, export_records,
+                     enumerate, score, search, bench };
 
 /// Exit codes (docs/cli.md); over many inputs the largest one wins.
 enum ExitCode { exit_done = 0, exit_user_error = 1, exit_infeasible = 2, exit_not_proved = 3, exit_no_toolchain = 4, exit_internal = 70 };
@@ -40,6 +41,18 @@ struct Options {
   std::string id;                    ///< replay: identity of the record; "" = the fastest of the program
   double seconds = 0.5;              ///< measure: timed calls go on for so long
   std::string format = "csv";        ///< export
+  int limit = 0;                     ///< enumerate: points to list, in order
+  int sample = 0;                    ///< enumerate, score: random points
+  int best = 0;                      ///< enumerate: of the sampled points, those with the least cost
+  bool rate = false;                 ///< score: how many points a second
+  std::string features;              ///< score: CSV file of features
+  std::string strategy = "evolutionary";
+  int trials = 200;                  ///< search
+  double budget = 0;                 ///< search: seconds; 0: no limit
+  int jobs = 2;                      ///< search: plans that are compiled at a time
+  int finalists = 4, rounds = 5;     ///< search
+  bool overlap = false, deterministic = false;  ///< search
+  std::string report;                ///< search: JSON file
   std::string planted_failure;       ///< for tests: TraceOptions::planted_failure, of TILEOPT_TEST_FAIL
 };
 

@@ -40,6 +40,7 @@ std::vector<std::string> files_of_options(const Options& options) {
   if (!options.plan.starts_with("@")) files.push_back(options.plan);
   files.push_back(options.machine);
   files.push_back(options.start_from);
+  files.push_back(options.records);
   std::erase_if(files, [](const std::string& file) { return file.empty() || !fs::is_regular_file(file); });
   return files;
 }

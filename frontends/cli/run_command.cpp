@@ -8,32 +8,13 @@
 #include "frontends/cli/guard.h"
 #include "frontends/cli/items.h"
 #include "frontends/cli/scratch.h"
+#include "frontends/cli/table.h"
 #include "driver/work.h"
 #include "support/text.h"
 
 namespace tileopt::cli {
 
 namespace {
-
-/// Sizes for timing that nobody gave: all equal, halved until a run takes about a second and the arguments fit in memory.
-Sizes default_sizes(const Item& item) {
-  const SizeSpread limits{{}, 1, std::int64_t(1) << 30, std::int64_t(1) << 29};
-  for (std::int64_t value = 1024; value >= 1; value /= 2) {
-    Sizes sizes;
-    for (const std::string& parameter : item.program->parameters()) sizes[parameter] = value;
-    for (const auto& [name, given] : item.sizes) sizes[name] = given;
-    if (sizes_fit(*item.program, sizes, limits)) return sizes;
-  }
-  throw Errors(Diagnostic{ErrorCode::invalid_size, {item.file, 0, 0}, "no sizes to time program `" + item.program->name() + "` at",
-                          "give all of them: --size " + join(item.program->parameters(), "=...,") + "=...", ""});
-}
-
-Sizes sizes_to_time(const Item& item) {
-  if (item.sizes.size() < item.program->parameters().size()) return default_sizes(item);
-  const Sizes sizes(item.sizes.begin(), item.sizes.end());
-  check_sizes(*item.program, sizes);
-  return sizes;
-}
 
 /// The same program with the loops as written, through the same printer.
 std::optional<CompiledKernel> compile_original(const Item& item, bool proves_all) {
@@ -50,10 +31,6 @@ std::optional<CompiledKernel> compile_original(const Item& item, bool proves_all
   return CompiledKernel::compile(*item.program, compiled.module->text, item.request.machine);
 }
 
-struct Row {
-  std::string kernel, sizes, proofs, check, milliseconds, rate, original, speedup;
-};
-
 std::string fixed(double value, int digits) {
   std::ostringstream text;
   text << std::fixed << std::setprecision(digits) << value;
@@ -68,28 +45,7 @@ std::string compact_sizes(const Program& program, const Sizes& sizes) {
   return parts.empty() ? "-" : join(parts, " ");
 }
 
-/// One table of the whole run; the columns are as wide as their widest entry.
-std::string table_text(const std::vector<Row>& rows) {
-  const std::vector<std::string Row::*> columns = {&Row::kernel, &Row::sizes, &Row::proofs, &Row::check,
-                                                   &Row::milliseconds, &Row::rate, &Row::original, &Row::speedup};
-  std::vector<Row> all = {{"kernel", "sizes", "proved", "check", "time", "rate", "as written", "speedup"}};
-  all.insert(all.end(), rows.begin(), rows.end());
-  std::vector<std::size_t> widths(columns.size(), 0);
-  for (const Row& row : all)
-    for (std::size_t c = 0; c < columns.size(); ++c) widths[c] = std::max(widths[c], (row.*columns[c]).size());
-  std::ostringstream text;
-  for (const Row& row : all) {
-    for (std::size_t c = 0; c < columns.size(); ++c) {
-      const std::string& cell = row.*columns[c];
-      const std::string blanks(widths[c] - cell.size(), ' ');
-      text << (c == 0 ? "" : "  ") << (c < 2 ? cell + blanks : blanks + cell);
-    }
-    text << "\n";
-  }
-  return text.str();
-}
-
-ItemResult run_one(const Item& item, const Options& options, std::vector<Row>* rows) {
+ItemResult run_one(const Item& item, const Options& options, Table& table) {
   const Sizes sizes = sizes_to_time(item);
   Item timed = item;
   timed.request.resolve.typical_sizes = {sizes.begin(), sizes.end()};
@@ -114,16 +70,9 @@ ItemResult run_one(const Item& item, const Options& options, std::vector<Row>* r
   const std::vector<double> seconds = CompiledKernel::bench_interleaved(kernels, sizes, arguments, 1.0);
   const Work work = count_work(*item.program, sizes);
 
-  Row row;
-  row.kernel = item.program->name();
-  row.sizes = compact_sizes(*item.program, sizes);
-  row.proofs = compiled.module->certificate.proved() ? result.details["obligations"]["proved"].dump() : "no";
-  row.check = report.runs == 0 ? "too large" : "ok (" + std::to_string(report.runs) + ")";
-  row.milliseconds = time_text(seconds[0]);
-  row.rate = rate_text(work, seconds[0]);
-  row.original = original ? time_text(seconds[1]) : "-";
-  row.speedup = original && seconds[0] > 0 ? fixed(seconds[1] / seconds[0], 2) + "x" : "-";
-  rows->push_back(row);
+  table.add({item.program->name(), compact_sizes(*item.program, sizes), compiled.module->certificate.proved() ? result.details["obligations"]["proved"].dump() : "no",
+             report.runs == 0 ? "too large" : "ok (" + std::to_string(report.runs) + ")", time_text(seconds[0]), rate_text(work, seconds[0]),
+             original ? time_text(seconds[1]) : "-", original && seconds[0] > 0 ? fixed(seconds[1] / seconds[0], 2) + "x" : "-"});
 
   result.details["checked_runs"] = report.runs;
   result.details["compile_milliseconds"] = compiled.milliseconds;
@@ -138,9 +87,9 @@ ItemResult run_one(const Item& item, const Options& options, std::vector<Row>* r
 
 int run_run(const Options& options) {
   const ScratchFolder scratch;
-  std::vector<Row> rows;
-  const int exit_code = run_items(options, [&](const Item& item) { return run_one(item, options, &rows); });
-  if (!options.json && !rows.empty()) std::cout << table_text(rows);
+  Table table({"kernel", "sizes", "proved", "check", "time", "rate", "as written", "speedup"}, 2);
+  const int exit_code = run_items(options, [&](const Item& item) { return run_one(item, options, table); });
+  if (!options.json && !table.empty()) std::cout << table.text();
   return exit_code;
 }
 

@@ -75,6 +75,8 @@ struct PinTable {
 /// @throws Errors(invalid_pin) with the pins' positions, all of them in one run.
 PinTable read_pins(const Program& program, const Pins& pins, const Machine& machine);
 
+/// `tile("thread", i=64)`, as it is written.
+std::string pin_call(const Pin& pin);
 /// "pin `tile(\"thread\", i=64)`", for messages.
 std::string pin_text(const Pin& pin);
 

@@ -250,7 +250,7 @@ PinTable read_pins(const Program& program, const Pins& pins, const Machine& mach
   return PinReader(program, machine).read(pins);
 }
 
-std::string pin_text(const Pin& pin) {
+std::string pin_call(const Pin& pin) {
   const bool names_statements = pin.primitive == "fuse";
   const bool names_first = pin.primitive == "promote" || pin.primitive == "atom";
   const auto number = [](const std::string& text) { return text.find_first_not_of("0123456789") == std::string::npos; };
@@ -261,7 +261,9 @@ std::string pin_text(const Pin& pin) {
   }
   for (const auto& [key, value] : pin.keywords)
     arguments.push_back(key + "=" + (number(value) || value == "True" || value == "False" ? value : "\"" + unquoted(value) + "\""));
-  return "pin `" + pin.primitive + "(" + join(arguments, ", ") + ")`";
+  return pin.primitive + "(" + join(arguments, ", ") + ")";
 }
+
+std::string pin_text(const Pin& pin) { return "pin `" + pin_call(pin) + "`"; }
 
 }  // namespace tileopt
