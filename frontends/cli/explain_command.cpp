@@ -1,9 +1,12 @@
+#include <algorithm>
 #include <iostream>
 #include <map>
 #include <sstream>
 
 #include "frontends/cli/commands.h"
 #include "frontends/cli/items.h"
+#include "frontends/cli/space_text.h"
+#include "space/describe_space.h"
 #include "support/text.h"
 
 namespace tileopt::cli {
@@ -57,6 +60,55 @@ std::string certificate_text(const Certificate& certificate) {
   return text.str();
 }
 
+/// What the cost model says of the plan, and of the points next to the planner's own.
+struct Advice {
+  Document document = Document::object();
+  std::string text;
+};
+
+constexpr std::size_t most_advice = 3;
+constexpr double worth_trying = 0.98;   ///< of the plan's own cost: beyond, the model sees no difference
+
+/// The pins in which `point` differs from `from`.
+std::vector<std::string> new_pins(const PlanSpace& space, const Point& from, const Point& point) {
+  const std::vector<std::string> known = pin_calls(space, from);
+  std::vector<std::string> calls;
+  for (const std::string& call : pin_calls(space, point))
+    if (!contains(known, call)) calls.push_back(call);
+  return calls;
+}
+
+Advice advise(const Item& item, const Plan& plan) {
+  Advice advice;
+  const Machine& machine = item.request.machine;
+  const int threads = item.request.resolve.threads;
+  const PlanScore own = score_plan(*item.program, plan, machine, {item.sizes.begin(), item.sizes.end()}, threads);
+  const std::vector<std::string> memories = ShapeCostModel(machine, threads).memory_names();
+  advice.document["cost"] = cost_document(own.cost, memories);
+  std::ostringstream text;
+  text << "  predicted " << cost_text(own.cost, memories) << "\n";
+  if (!item.request.plan) {
+    const Candidate<PlanSpace> described = describe_space(*item.program, item.request.pins, machine, item.request.resolve, SpaceScope::planned);
+    if (const PlanSpace* space = std::get_if<PlanSpace>(&described)) {
+      PointScorer scorer(*space, machine, threads);
+      const Point planned = space->planned_points().front();
+      std::vector<std::pair<double, Point>> near;
+      for (const Point& point : space->neighbours(planned)) near.emplace_back(scorer.seconds(point), point);
+      std::stable_sort(near.begin(), near.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+      const double seconds = scorer.seconds(planned);
+      advice.document["to_try"] = Document::array();
+      for (std::size_t i = 0; i < near.size() && i < most_advice && near[i].first < worth_trying * seconds; ++i) {
+        const std::vector<std::string> pins = new_pins(*space, planned, near[i].second);
+        advice.document["to_try"].push_back({{"pins", pins}, {"seconds", near[i].first}});
+        text << "  to try: " << join(pins, ", ") << ": predicted " << milliseconds_text(near[i].first) << "\n";
+      }
+      if (advice.document["to_try"].empty() && !near.empty()) text << "  to try: no single pin of " << near.size() << " is predicted to gain 2 %; `search` measures\n";
+    }
+  }
+  advice.text = text.str();
+  return advice;
+}
+
 ItemResult explain_one(const Item& item, bool json) {
   Compiled compiled = compile_item(item);
   if (!compiled.module) return compiled.failed;
@@ -67,9 +119,12 @@ ItemResult explain_one(const Item& item, bool json) {
   result.details["plan"] = module.plan.write();
   result.details["obligations"] = certificate_summary(module.certificate);
   result.details["certificate"] = module.certificate.write();
+  const Advice advice = advise(item, module.plan);
+  for (const auto& [name, value] : advice.document.items()) result.details[name] = value;
   if (json) return result;
   std::cout << item.program->name() << " on " << item.request.machine.name << "\n";
   for (const std::string& reason : compiled.reasons) std::cout << "  " << reason << "\n";
+  std::cout << advice.text;
   for (const Rewriting& rewriting : module.plan.rewrites) std::cout << "  rewritten by " << to_string(rewriting) << "\n";
   for (const KernelPlan& kernel : module.plan.kernels) std::cout << kernel_text(kernel);
   std::cout << certificate_text(module.certificate);

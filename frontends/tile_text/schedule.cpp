@@ -111,10 +111,11 @@ class PrimitiveReader {
         return report(ErrorCode::invalid_pin, keyword.value->where,
                       "`" + print(keyword.value) + "` is neither a name, a string nor an integer", hint);
       const auto* number = syntax::as<syntax::IntegerLiteral>(keyword.value);
-      const bool fits = number != nullptr && number->value >= 1 && number->value <= largest_number;
+      const std::uint64_t least = name == "tile" ? 0 : 1;  // 0: the loop is not cut
+      const bool fits = number != nullptr && number->value >= least && number->value <= largest_number;
       if ((primitive.sizes || number != nullptr) && !fits)
         return report(ErrorCode::invalid_pin, keyword.value->where,
-                      "`" + keyword.name + "` must be an integer from 1 to 1073741824", hint);
+                      "`" + keyword.name + "` must be an integer from " + std::to_string(least) + " to 1073741824", hint);
       for (const auto& [known, value] : pin.keywords)
         if (known == keyword.name)
           return report(ErrorCode::duplicate_name, keyword.where, "`" + keyword.name + "` is given twice", "keep one of them");

@@ -170,7 +170,7 @@ class PinReader {
     long value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (error == std::errc() && end == text.data() + text.size() && value >= 1 && value <= (1L << 30)) return value;
-    fail(pin, "`" + text + "` is no extent", "extents are whole numbers from 1 to 2^30");
+    fail(pin, "`" + text + "` is no extent", "extents are whole numbers from 1 to 2^30; 0, on a sequential level, leaves a loop whole");
     return std::nullopt;
   }
 

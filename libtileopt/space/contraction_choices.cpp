@@ -434,9 +434,11 @@ void TileChoices::add_constraints() {
   // What the planner takes itself is always allowed.
   const auto limit = [&](ConstraintKind kind, const std::string& name, const std::string& reason, std::vector<std::size_t> choices, double most,
                          const std::function<double(const std::vector<std::size_t>&)>& used) {
-    most = std::max(most, used(planned));
+    const double own = used(planned);
+    const std::string limit_text = own > most ? reason + " (or what the planner's own tile takes of it: " + std::to_string(static_cast<long>(100 * own / most)) + " %)" : reason;
+    most = std::max(most, own);
     std::sort(choices.begin(), choices.end());
-    constraints.push_back({kind, tile->statement + ": " + name, reason, std::move(choices), [used, most](const std::vector<std::size_t>& values) { return used(values) <= most; }});
+    constraints.push_back({kind, tile->statement + ": " + name, limit_text, std::move(choices), [used, most](const std::vector<std::size_t>& values) { return used(values) <= most; }});
   };
   const auto with_depth = [&](std::vector<std::size_t> choices) {
     if (tile->has_depth) choices.push_back(tile->depth.choice);
@@ -451,10 +453,8 @@ void TileChoices::add_constraints() {
         });
   const auto kib = [](double bytes) { return std::to_string(static_cast<long>(bytes / 1024)) + " KiB"; };
   const double l1 = cache_bytes(machine, 1), l2 = cache_bytes(machine, 2), l3 = cache_bytes(machine, 3);
-  limit(ConstraintKind::capacity, "panels in L1", "a panel of each operand fits " + kib(l1), with_depth({tile->rows.atom, tile->lanes.atom}), l1,
-        [tile, depth_of](const std::vector<std::size_t>& values) {
-          return (double(tile->row_numbers[values[tile->rows.atom]]) + double(tile->lane_numbers[values[tile->lanes.atom]])) * depth_of(values) * tile->bytes;
-        });
+  limit(ConstraintKind::capacity, "right panel in L1", "a panel of " + tile->right.tensor + " as wide as the tile fits " + kib(l1), with_depth({tile->lanes.atom}), l1,
+        [tile, depth_of](const std::vector<std::size_t>& values) { return double(tile->lane_numbers[values[tile->lanes.atom]]) * depth_of(values) * tile->bytes; });
   limit(ConstraintKind::capacity, "left block in L2", tile->left.tensor + "'s block fits " + kib(l2), with_depth({tile->rows.atom, tile->rows.choice}), l2,
         [tile, depth_of, extent_of](const std::vector<std::size_t>& values) {
           return extent_of(values, tile->rows, tile->row_radices, tile->row_numbers) * depth_of(values) * tile->bytes;

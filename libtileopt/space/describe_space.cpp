@@ -44,9 +44,10 @@ class SpaceBuilder {
   SpaceBuilder(const Program& source, const Pins& given, const Machine& machine, const ResolveOptions& options)
       : source_(source), given_(given), machine_(machine), options_(options) {}
 
-  Candidate<PlanSpace> build() {
+  Candidate<PlanSpace> build(SpaceScope scope) {
     TILEOPT_TRY(planned, resolve_plan(source_, given_, machine_, options_));
     std::vector<Sketch> sketches = sketch(planned.plan);
+    if (scope == SpaceScope::planned) sketches.resize(1);
     for (const Sketch& each : sketches) add(each);
     TILEOPT_CHECK(!variants_.empty(), "the planner's own structure is one of the space");
     return PlanSpace(source_.name(), std::move(variants_), std::move(refused_));
@@ -179,8 +180,9 @@ void SpaceBuilder::add(const Sketch& sketch) {
 
 }  // namespace
 
-Candidate<PlanSpace> describe_space(const Program& program, const Pins& pins, const Machine& machine, const ResolveOptions& options) {
-  return SpaceBuilder(program, pins, machine, options).build();
+Candidate<PlanSpace> describe_space(const Program& program, const Pins& pins, const Machine& machine, const ResolveOptions& options,
+                                    SpaceScope scope) {
+  return SpaceBuilder(program, pins, machine, options).build(scope);
 }
 
 Candidate<ResolvedPlan> resolve_point(const PlanSpace& space, const Point& point, const Program& program, const Machine& machine,

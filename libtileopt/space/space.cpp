@@ -1,6 +1,7 @@
 #include "space/space.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "support/document.h"
 #include "support/text.h"
@@ -22,31 +23,50 @@ std::vector<std::vector<const Constraint*>> constraints_by_choice(const Variant&
 
 std::string constraint_title(const Constraint& constraint) { return constraint_kind_name(constraint.kind) + ": " + constraint.name; }
 
-/// Counts the points of one variant. Choices that no constraint looks at multiply; the others are walked.
+/// Counts the points of one variant. Choices that no constraint looks at multiply; sets of choices that constraints tie together are
+/// walked, each set by itself.
 class Counter {
  public:
   Counter(const Variant& variant, double most_steps) : variant_(variant), by_choice_(constraints_by_choice(variant)), most_steps_(most_steps) {
-    std::vector<bool> constrained(variant.choices.size(), false);
-    for (const Constraint& constraint : variant.constraints)
-      for (const std::size_t c : constraint.choices) constrained[c] = true;
-    for (std::size_t c = 0; c < variant.choices.size(); ++c) {
-      if (constrained[c]) walked_.push_back(c);
-      else free_ *= double(variant.choices[c].values.size());
-    }
-    inside_.assign(walked_.size() + 1, 1);
-    for (std::size_t w = walked_.size(); w-- > 0;) inside_[w] = inside_[w + 1] * double(variant.choices[walked_[w]].values.size());
     values_ = variant.planned_values();
+    set_of_.resize(variant.choices.size());
+    std::iota(set_of_.begin(), set_of_.end(), std::size_t{0});
+    for (const Constraint& constraint : variant.constraints)
+      for (const std::size_t c : constraint.choices) join_sets(set_of_[constraint.choices.front()], set_of_[c]);
   }
 
   /// False where it would take too long.
   bool run(SpaceCount& count) {
-    if (!walk(0)) return false;
-    count.points += points_ * free_;
-    for (const auto& [title, points] : pruned_) count.pruned[title] += points * free_;
+    double points = 1, raw_after = variant_.raw_points();
+    std::map<std::string, double> pruned;
+    for (std::size_t set = 0; set < set_of_.size(); ++set) {
+      walked_.clear();
+      for (std::size_t c = 0; c < set_of_.size(); ++c)
+        if (set_of_[c] == set) walked_.push_back(c);
+      if (walked_.empty()) continue;
+      inside_.assign(walked_.size() + 1, 1);
+      for (std::size_t w = walked_.size(); w-- > 0;) inside_[w] = inside_[w + 1] * double(variant_.choices[walked_[w]].values.size());
+      raw_after /= inside_[0];
+      points_ = 0;
+      pruned_.clear();
+      const bool constrained = std::any_of(walked_.begin(), walked_.end(), [&](std::size_t c) { return !by_choice_[c].empty(); });
+      if (!constrained) points_ = inside_[0];
+      else if (!walk(0)) return false;
+      // A point that two sets rule out counts for the first one.
+      for (const auto& [title, number] : pruned_) pruned[title] += number * points * raw_after;
+      points *= points_;
+    }
+    count.points += points;
+    for (const auto& [title, number] : pruned) count.pruned[title] += number;
     return true;
   }
 
  private:
+  void join_sets(std::size_t a, std::size_t b) {
+    const std::size_t low = std::min(a, b), high = std::max(a, b);
+    std::replace(set_of_.begin(), set_of_.end(), high, low);
+  }
+
   bool walk(std::size_t w) {
     if (w == walked_.size()) {
       points_ += 1;
@@ -68,7 +88,8 @@ class Counter {
 
   const Variant& variant_;
   std::vector<std::vector<const Constraint*>> by_choice_;
-  double most_steps_, steps_ = 0, free_ = 1, points_ = 0;
+  double most_steps_, steps_ = 0, points_ = 0;
+  std::vector<std::size_t> set_of_;   ///< choice -> its set, named by the smallest choice in it
   std::vector<std::size_t> walked_, values_;
   std::vector<double> inside_;
   std::map<std::string, double> pruned_;

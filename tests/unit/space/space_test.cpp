@@ -32,12 +32,14 @@ Variant variant(const std::string& name, std::vector<Choice> choices, std::vecto
   return result;
 }
 
-/// Two variants: tiles with a bound on their product and on a pair, beside an order that nothing restricts; and a single point.
+/// Three variants: tiles with a bound on their product and on a pair, beside an order that nothing restricts and a tile with a bound of
+/// its own; a single point; a plain tile.
 PlanSpace sample_space() {
   const auto number = [](std::size_t v) { return v + 1; };
   Constraint product{ConstraintKind::capacity, "product", "a x b <= 12", {0, 2}, [=](const auto& v) { return number(v[0]) * number(v[2]) <= 12; }};
   Constraint pair{ConstraintKind::size, "pair", "c <= b", {2, 3}, [=](const auto& v) { return v[3] <= v[2]; }};
-  return PlanSpace("p", {variant("first", {tile("a", {1, 2, 3, 4, 5}), order("o"), tile("b", {1, 2, 3, 4}), tile("c", {1, 2, 3, 4})}, {product, pair}),
+  Constraint apart{ConstraintKind::legality, "apart", "d != 2", {4}, [=](const auto& v) { return v[4] != 1; }};
+  return PlanSpace("p", {variant("first", {tile("a", {1, 2, 3, 4, 5}), order("o"), tile("b", {1, 2, 3, 4}), tile("c", {1, 2, 3, 4}), tile("e", {1, 2, 3})}, {product, pair, apart}),
                          variant("second", {}, {}), variant("third", {tile("d", {8, 16, 32})}, {})},
                    {});
 }
@@ -69,7 +71,7 @@ TEST(PlanSpace, CountsWhatItEnumerates) {
   const SpaceCount count = space.count();
   EXPECT_TRUE(count.exact);
   EXPECT_EQ(count.points, double(expected.size()));
-  EXPECT_EQ(count.raw, 5 * 6 * 4 * 4 + 1 + 3);
+  EXPECT_EQ(count.raw, 5 * 6 * 4 * 4 * 3 + 1 + 3);
   double pruned = 0;
   for (const auto& [title, points] : count.pruned) pruned += points;
   EXPECT_EQ(pruned, count.raw - count.points) << "every point that is left out has one reason";
