@@ -21,7 +21,8 @@ namespace tileopt::cli {
 
 namespace {
 
-constexpr int deterministic_calls = 5;
+constexpr int deterministic_calls = 9;
+constexpr double no_seconds = 1e-6;       ///< so that the number of calls alone decides
 constexpr std::size_t most_reasons = 8;   ///< refusals that the summary lists
 
 [[noreturn]] void reject(const std::string& message, const std::string& hint) { throw Errors(Diagnostic{ErrorCode::invalid_option, {}, message, hint, ""}); }
@@ -40,7 +41,7 @@ MeasureOptions measure_options(const Item& item, const Options& options) {
                             "give all of them: --size " + join(item.program->parameters(), "=...,") + "=...", ""});
   measured.sizes = Sizes(item.sizes.begin(), item.sizes.end());
   measured.seed = options.seed;
-  measured.seconds = options.deterministic ? 0 : options.seconds;
+  measured.seconds = options.deterministic ? no_seconds : options.seconds;
   if (options.deterministic) measured.least_calls = deterministic_calls;
   measured.threads = item.request.resolve.threads;
   return measured;
@@ -178,6 +179,7 @@ ItemResult search_one(const Item& item, const Options& options) {
   if (found.interrupted) {
     result.exit_code = 128 + StopSignal::noted();
     result.summary = "stopped: " + result.summary;
+    result.messages = item.program->name() + ": " + result.summary + "; the same command goes on from " + options.records + "\n";
   } else if (!best) {
     result.exit_code = exit_not_proved;
     result.messages = item.program->name() + ": none of " + std::to_string(found.trials.size()) + " trials was measured: see the records in " + options.records + "\n";

@@ -17,7 +17,7 @@ namespace tileopt {
 struct MeasureOptions {
   Sizes sizes;                   ///< at which it is timed
   std::uint64_t seed = 1;        ///< of the arguments
-  double seconds = 0.5;          ///< timed calls go on until they have taken this long; 0: `least_calls` are made
+  double seconds = 0.5;          ///< timed calls go on until they have taken this long
   int least_calls = 3;
   double timeout = 30;           ///< seconds for one process of the kernel beyond `seconds`
   int threads = 1;
