@@ -56,8 +56,9 @@ void ShapeCostModel::read_trips(const KernelShape& shape, const ShapeStatement& 
       if (other == statement.path[p]) found = true;
       else if (found) inside = d.radix == 0 ? left : inside * double(d.radix);
     }
+    // On average: the last of the tiles around it holds fewer.
     double trips = std::ceil(left / inside);
-    if (digit.radix > 0) trips = std::min(trips, double(digit.radix));
+    if (digit.radix > 0) trips /= std::ceil(left / (inside * double(digit.radix)));
     if (digit.kind == LevelKind::atom && statement.padded && digit.radix > 0) trips = double(digit.radix);
     trips_[p] = std::max(1.0, trips);
   }

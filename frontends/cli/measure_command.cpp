@@ -8,6 +8,7 @@
 #include "frontends/cli/scratch.h"
 #include "measure/measure_plan.h"
 #include "records/record_file.h"
+#include "space/score.h"
 #include "support/text.h"
 
 namespace tileopt::cli {
@@ -55,7 +56,8 @@ ItemResult measure_one(const Item& item, const Options& options) {
     plan = std::get<ResolvedPlan>(resolved).plan;
     origin = item.request.pins.pins.empty() ? "resolve" : "pins";
   }
-  const Record record = measurer.measure(plan, origin);
+  Record record = measurer.measure(plan, origin);
+  record.predicted = score_plan(*item.program, plan, item.request.machine, {item.sizes.begin(), item.sizes.end()}, measured.threads).cost.seconds;
   append_record(options.records, record, true);
 
   ItemResult result;
