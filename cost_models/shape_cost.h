@@ -13,7 +13,7 @@ namespace tileopt {
 /// Caches that the model looks at, at most.
 inline constexpr std::size_t most_memories = 4;
 
-/// Seconds, and what they are made of. Parts overlap: the largest one binds, a tenth of the others shows beside it.
+/// Seconds, and what they are made of. Parts overlap: the largest one binds, three tenths of the others show beside it.
 struct Cost {
   double seconds = 0;
   double compute = 0;                             ///< arithmetic of the statements, loads and stores that hit L1, loop starts

@@ -38,6 +38,8 @@ std::vector<std::pair<Point, double>> points_to_list(const PlanSpace& space, Poi
 }
 
 ItemResult enumerate_one(const Item& item, const Options& options) {
+  if (item.request.plan)
+    throw Errors(Diagnostic{ErrorCode::invalid_option, {}, "a resolved plan leaves nothing to enumerate", "use --pin or --plan @NAME to keep some decisions", ""});
   const Candidate<PlanSpace> described = describe_space(*item.program, item.request.pins, item.request.machine, item.request.resolve);
   if (const auto* refused = std::get_if<Infeasible>(&described)) return refused_result(item, *refused);
   const PlanSpace& space = std::get<PlanSpace>(described);

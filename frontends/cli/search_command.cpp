@@ -154,8 +154,13 @@ ItemResult search_one(const Item& item, const Options& options) {
   const PlanSpace& space = std::get<PlanSpace>(described);
   PointScorer scorer(space, machine, item.request.resolve.threads);
   const Resolver resolve = [&](const Point& point) -> Candidate<Plan> {
-    TILEOPT_TRY(resolved, resolve_point(space, point, *item.program, machine, item.request.resolve));
-    return std::move(resolved.plan);
+    try {
+      TILEOPT_TRY(resolved, resolve_point(space, point, *item.program, machine, item.request.resolve));
+      return std::move(resolved.plan);
+    } catch (const InternalError& error) {
+      // One point costs itself; the summary lists it among the points without a plan.
+      return Infeasible{"internal", "resolve_plan", "", "", error.what()};
+    }
   };
   SearchResult found;
   {

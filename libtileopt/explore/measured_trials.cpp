@@ -19,7 +19,12 @@ MeasuredTrials::MeasuredTrials(std::shared_ptr<const Program> program, const Mac
 
 std::unique_ptr<Build> MeasuredTrials::begin(const Plan& plan, const std::string& origin) {
   auto build = std::make_unique<MeasuredBuild>();
-  build->pending = measurer_.begin(plan, origin);
+  try {
+    build->pending = measurer_.begin(plan, origin);
+  } catch (const InternalError& error) {
+    // A bug of ours in one candidate must not end a search of hours; its record says what it was.
+    build->pending = measurer_.failed(plan, origin, std::string("internal error: ") + error.what());
+  }
   return build;
 }
 

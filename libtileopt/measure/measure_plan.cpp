@@ -119,7 +119,6 @@ Record Measurer::start_record(const Plan& plan, const std::string& origin) const
 }
 
 PendingPlan Measurer::begin(const Plan& plan, const std::string& origin) const {
-  PendingPlan pending{start_record(plan, origin), std::nullopt};
   Request request;
   request.machine = machine_;
   request.plan = plan;
@@ -127,18 +126,23 @@ PendingPlan Measurer::begin(const Plan& plan, const std::string& origin) const {
   Trace trace;
   const Candidate<Outcome> candidate = resolve_and_compile(program_, request, trace);
   if (const auto* refused = std::get_if<Infeasible>(&candidate)) {
-    pending.record.outcome = RecordOutcome::infeasible;
-    pending.record.detail = to_string(*refused);
-    return pending;
+    return failed(plan, origin, to_string(*refused));
   }
   const Module& module = std::get<Outcome>(candidate).module;
   if (const std::string unproved = unproved_text(module.certificate); !unproved.empty()) {
+    PendingPlan pending = failed(plan, origin, unproved);
     pending.record.source_hash = hash_text(module.text.source + module.text.header);
     pending.record.outcome = RecordOutcome::refuted;
-    pending.record.detail = unproved;
     return pending;
   }
   return begin_text(plan, module.text, origin);
+}
+
+PendingPlan Measurer::failed(const Plan& plan, const std::string& origin, const std::string& detail) const {
+  PendingPlan pending{start_record(plan, origin), std::nullopt};
+  pending.record.outcome = RecordOutcome::infeasible;
+  pending.record.detail = detail;
+  return pending;
 }
 
 PendingPlan Measurer::begin_text(const Plan& plan, const SourceText& text, const std::string& origin) const {

@@ -44,6 +44,8 @@ class Measurer {
 
   /// Passes, printing, proof; then the C compiler goes on beside the caller, so that several may run at a time.
   PendingPlan begin(const Plan& plan, const std::string& origin) const;
+  /// A Plan that could not even be begun: an infeasible record with this reason.
+  PendingPlan failed(const Plan& plan, const std::string& origin, const std::string& detail) const;
   /// Waits for the compiler, then checks at small sizes against the interpreter.
   PreparedPlan finish(PendingPlan pending) const;
   PreparedPlan prepare(const Plan& plan, const std::string& origin) const { return finish(begin(plan, origin)); }
