@@ -1,5 +1,5 @@
-/// A kernel as numbers: loops with radices, accesses with coefficients, where copies stand. What the cost model and the features read;
-/// made once per structure, changed and evaluated as often as one likes, without isl.
+/// A kernel as numbers: loops with radices, accesses with coefficients, where copies stand. What the cost model and the
+/// features read; made once per structure, changed and evaluated as often as one likes, without isl.
 #pragma once
 
 #include <string>
@@ -17,20 +17,20 @@ struct ShapeDigit {
   LevelKind kind = LevelKind::sequential;
 };
 
-/// Elements that loops touch again and again. coefficients[d][m]: step of subscript d per unit of member m, the contiguous subscript
-/// last; empty where the subscripts are not affine: one element anywhere.
+/// Elements that loops touch again and again. coefficients[d][m]: step of subscript d per unit of member m, the contiguous
+/// subscript last; empty where the subscripts are not affine: one element anywhere.
 struct ShapeStream {
-  std::string tensor;      ///< of the program
-  std::string array;       ///< the tensor, or the promoted array
+  std::string tensor;  ///< of the program
+  std::string array;   ///< the tensor, or the promoted array
   int element_bytes = 4;
   bool write = false;
-  bool packed = false;     ///< lies densely, as it is read: no gaps between rows
-  bool copy = false;       ///< moved by a copy, not by the statement itself
-  bool created = false;    ///< of a copy: its target
-  double copy_cycles = 0;  ///< of a copy's source: instructions' cycles for one element
-  bool active = true;      ///< false: belongs to a decision that is not taken now
-  std::size_t below = 0;   ///< touched by the loops outside this depth of the path only; the loops inside are one sweep
-  std::size_t renewed = 0; ///< the loops outside this depth fill the same memory anew
+  bool packed = false;      ///< lies densely, as it is read: no gaps between rows
+  bool copy = false;        ///< moved by a copy, not by the statement itself
+  bool created = false;     ///< of a copy: its target
+  double copy_cycles = 0;   ///< of a copy's source: instructions' cycles for one element
+  bool active = true;       ///< false: belongs to a decision that is not taken now
+  std::size_t below = 0;    ///< touched by the loops outside this depth of the path only; the loops inside are one sweep
+  std::size_t renewed = 0;  ///< the loops outside this depth fill the same memory anew
   std::vector<std::vector<long>> coefficients;
 };
 
@@ -48,18 +48,18 @@ struct ShapeStatement {
   double operations = 1;  ///< scalar operations per instance
   int element_bytes = 4;
   ShapeLeaf leaf = ShapeLeaf::plain;
-  bool padded = false;    ///< an atom that runs its whole box
+  bool padded = false;  ///< an atom that runs its whole box
   bool result_in_registers = false;
 };
 
 struct KernelShape {
   std::string name;
   std::vector<std::string> members;
-  std::vector<double> extents;                ///< values that each member takes, at the typical sizes
+  std::vector<double> extents;  ///< values that each member takes, at the typical sizes
   std::vector<ShapeDigit> digits;
-  std::vector<std::vector<int>> digits_of;    ///< member -> digits, most significant first
+  std::vector<std::vector<int>> digits_of;  ///< member -> digits, most significant first
   std::vector<ShapeStatement> statements;
-  double fixed_bytes = 0;                     ///< of arrays that live for the whole kernel
+  double fixed_bytes = 0;  ///< of arrays that live for the whole kernel
 };
 
 }  // namespace tileopt

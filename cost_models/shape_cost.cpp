@@ -7,17 +7,18 @@
 namespace tileopt {
 namespace {
 
-constexpr double kCapacityShare = 0.5;      ///< associativity and other data take the rest of a cache
-constexpr double kOverlapLoss = 0.3;        ///< part of the hidden resources' time that shows: chosen on 70 measured plans of gemm and conv2d
-constexpr double kIterationCycles = 1;      ///< of a loop that is not the innermost one
-constexpr double kLoopStartCycles = 8;      ///< bounds, branch miss and vector remainder of one run of the innermost loop
+constexpr double kCapacityShare = 0.5;  ///< associativity and other data take the rest of a cache
+constexpr double kOverlapLoss =
+    0.3;  ///< part of the hidden resources' time that shows: chosen on 70 measured plans of gemm and conv2d
+constexpr double kIterationCycles = 1;  ///< of a loop that is not the innermost one
+constexpr double kLoopStartCycles = 8;  ///< bounds, branch miss and vector remainder of one run of the innermost loop
 constexpr double kOperationsPerCycle = 2;
 constexpr double kLoadsPerCycle = 2;
-constexpr double kLoadsPerFma = 0.75;       ///< beyond, load slots and address arithmetic show in practice
+constexpr double kLoadsPerFma = 0.75;  ///< beyond, load slots and address arithmetic show in practice
 constexpr double kManyLoads = 0.9;
-constexpr double kTileStartCycles = 12;     ///< of a register tile, beside its loads and stores
+constexpr double kTileStartCycles = 12;  ///< of a register tile, beside its loads and stores
 constexpr double kSpillFactor = 3;
-constexpr double kSharedScaling = 1.5;      ///< what several threads get out of a shared memory, at most
+constexpr double kSharedScaling = 1.5;  ///< what several threads get out of a shared memory, at most
 
 /// The contiguous subscript alone moves with `member`, by one or not at all.
 bool is_contiguous(const ShapeStream& stream, int member) {
@@ -53,8 +54,10 @@ void ShapeCostModel::read_trips(const KernelShape& shape, const ShapeStatement& 
     bool found = false;
     for (const int other : shape.digits_of[m]) {
       const ShapeDigit& d = shape.digits[static_cast<std::size_t>(other)];
-      if (other == statement.path[p]) found = true;
-      else if (found) inside = d.radix == 0 ? left : inside * double(d.radix);
+      if (other == statement.path[p])
+        found = true;
+      else if (found)
+        inside = d.radix == 0 ? left : inside * double(d.radix);
     }
     // On average: the last of the tiles around it holds fewer.
     double trips = std::ceil(left / inside);
@@ -88,8 +91,10 @@ void ShapeCostModel::read_footprints(const KernelShape& shape, const ShapeStatem
         for (std::size_t m = 0; m < members_; ++m) {
           if (coefficients[m] != 0) extent += double(std::abs(coefficients[m])) * (span(d, m) - 1);
         }
-        if (stream.packed || row + 1 == stream.coefficients.size()) run *= extent;
-        else rows *= extent;
+        if (stream.packed || row + 1 == stream.coefficients.size())
+          run *= extent;
+        else
+          rows *= extent;
       }
       // Where a subscript is not known, every instance may touch a line of its own.
       if (stream.coefficients.empty()) rows = around_[depth_] / around_[d];
@@ -166,8 +171,10 @@ double ShapeCostModel::compute_cycles(const KernelShape& shape, const ShapeState
   const bool spills = machine_.vector_registers > 0 && rows * vectors + vectors + 1 > machine_.vector_registers;
   if (spills) each *= kSpillFactor;
   const double starts = loops > 0 ? around_[loops - 1] : 1;
-  if (statement.result_in_registers) cycles += starts * (2 * rows * vectors + kTileStartCycles);
-  else each += 2 * rows * vectors / kLoadsPerCycle;
+  if (statement.result_in_registers)
+    cycles += starts * (2 * rows * vectors + kTileStartCycles);
+  else
+    each += 2 * rows * vectors / kLoadsPerCycle;
   if (counts && rows * trips_.back() >= counts->register_tile) {
     counts->register_tile = rows * trips_.back();
     counts->tile_efficiency = issue / each;
@@ -199,7 +206,9 @@ double ShapeCostModel::speedup(const KernelShape& shape, const ShapeStatement& s
     // A member that is not cut is shared by its only loop.
     std::size_t loop = p;
     const int member = shape.digits[static_cast<std::size_t>(statement.path[p])].member;
-    while (loop < depth_ && (trips_[loop] <= 1 || shape.digits[static_cast<std::size_t>(statement.path[loop])].member != member)) ++loop;
+    while (loop < depth_ &&
+           (trips_[loop] <= 1 || shape.digits[static_cast<std::size_t>(statement.path[loop])].member != member))
+      ++loop;
     *parallel_trips = loop < depth_ ? trips_[loop] : 1;
     return *parallel_trips / std::ceil(*parallel_trips / threads_);
   }
@@ -236,8 +245,9 @@ Cost ShapeCostModel::estimate(const KernelShape& shape, CostCounts* counts) {
     if (!counts) continue;
     double instances = 1;
     for (std::size_t m = 0; m < members_; ++m) {
-      const bool on_path = std::any_of(statement.path.begin(), statement.path.end(),
-                                       [&](int digit) { return shape.digits[static_cast<std::size_t>(digit)].member == static_cast<int>(m); });
+      const bool on_path = std::any_of(statement.path.begin(), statement.path.end(), [&](int digit) {
+        return shape.digits[static_cast<std::size_t>(digit)].member == static_cast<int>(m);
+      });
       if (on_path) instances *= shape.extents[m];
     }
     counts->instances += instances;
@@ -249,7 +259,8 @@ Cost ShapeCostModel::estimate(const KernelShape& shape, CostCounts* counts) {
     counts->parallel_trips = parallel_trips;
     counts->nearest_bytes = 0;
     for (std::size_t s = 0; s < statement.streams.size(); ++s) {
-      if (!statement.streams[s].copy && statement.streams[s].active) counts->nearest_bytes += footprint(s, depth_ >= 2 ? depth_ - 2 : 0);
+      if (!statement.streams[s].copy && statement.streams[s].active)
+        counts->nearest_bytes += footprint(s, depth_ >= 2 ? depth_ - 2 : 0);
     }
   }
   return total;

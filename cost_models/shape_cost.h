@@ -1,4 +1,5 @@
-/// The analytic cost of a kernel on a CPU: computation, copies, loops, and the bytes between cache levels (docs/search.md, "Cost").
+/// The analytic cost of a kernel on a CPU: computation, copies, loops, and the bytes between cache levels (docs/search.md,
+/// "Cost").
 #pragma once
 
 #include <array>
@@ -24,9 +25,9 @@ struct Cost {
 
 /// What the cost is made of, as counts: the raw material of features. Units: counts of instances, elements and bytes.
 struct CostCounts {
-  double instances = 0;        ///< of all statements
-  double padded = 0;           ///< instances that atoms run, padding included
-  double vector_instances = 0; ///< instances that run in lanes
+  double instances = 0;         ///< of all statements
+  double padded = 0;            ///< instances that atoms run, padding included
+  double vector_instances = 0;  ///< instances that run in lanes
   double operations = 0;
   double loop_iterations = 0;
   double innermost_trips = 0;  ///< of the statement with the most instances
@@ -69,11 +70,11 @@ class ShapeCostModel {
   std::vector<Level> levels_;
   // Of the statement that is looked at: path depth 0 is outside all loops.
   std::size_t depth_ = 0, members_ = 0;
-  std::vector<double> trips_;        ///< by position in the path
-  std::vector<double> around_;       ///< by depth: product of the trips outside it
-  std::vector<double> spans_;        ///< by depth and member: values inside
-  std::vector<double> footprints_;   ///< by stream and depth: bytes, in whole lines
-  std::vector<std::size_t> mover_;   ///< by stream and depth: depth just inside the innermost loop outside `depth` that moves it
+  std::vector<double> trips_;       ///< by position in the path
+  std::vector<double> around_;      ///< by depth: product of the trips outside it
+  std::vector<double> spans_;       ///< by depth and member: values inside
+  std::vector<double> footprints_;  ///< by stream and depth: bytes, in whole lines
+  std::vector<std::size_t> mover_;  ///< by stream and depth: depth just inside the innermost loop outside `depth` that moves it
 };
 
 /// "compute", "copies", or the memory that the traffic comes from.

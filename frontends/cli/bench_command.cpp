@@ -23,7 +23,7 @@ struct Contender {
   std::string name;
   Item item;
   std::optional<CompiledKernel> kernel;
-  std::string problem;   ///< why it takes no part
+  std::string problem;  ///< why it takes no part
   int exit_code = exit_done;
   double seconds = 0;
 };
@@ -42,8 +42,10 @@ std::optional<Plan> recorded_plan(const Item& item, const Sizes& sizes, const st
   std::optional<Record> best;
   const std::string machine_hash = hash_text(item.request.machine.write().dump());
   for (const Record& record : read_records(records)) {
-    const bool fits = record.key.program_hash == item.program->hash() && record.key.machine_hash == machine_hash && record.outcome == RecordOutcome::measured &&
-                      record.key.sizes == std::map<std::string, std::int64_t>(sizes.begin(), sizes.end()) && record.key.threads == item.request.resolve.threads;
+    const bool fits = record.key.program_hash == item.program->hash() && record.key.machine_hash == machine_hash &&
+                      record.outcome == RecordOutcome::measured &&
+                      record.key.sizes == std::map<std::string, std::int64_t>(sizes.begin(), sizes.end()) &&
+                      record.key.threads == item.request.resolve.threads;
     if (fits && (!best || record.seconds < best->seconds)) best = record;
   }
   if (!best) return std::nullopt;
@@ -58,7 +60,8 @@ std::vector<Contender> contenders_of(const Item& item, const Sizes& sizes, const
   const bool given = item.request.plan.has_value() || !item.request.pins.pins.empty();
   contenders.push_back({"planned", with_pins(item, {}), {}, "", exit_done, 0});
   if (given) contenders.push_back({item.request.plan ? "--plan" : "--pin", item, {}, "", exit_done, 0});
-  for (const Pins& schedule : item.schedules) contenders.push_back({"@" + schedule.name, with_pins(item, schedule), {}, "", exit_done, 0});
+  for (const Pins& schedule : item.schedules)
+    contenders.push_back({"@" + schedule.name, with_pins(item, schedule), {}, "", exit_done, 0});
   if (!options.records.empty()) {
     if (auto plan = recorded_plan(item, sizes, options.records)) {
       Contender recorded{"records", with_pins(item, {}), {}, "", exit_done, 0};
@@ -77,8 +80,10 @@ void prepare(Contender& contender, std::uint64_t seed) {
     contender.exit_code = compiled.failed.exit_code;
     return;
   }
-  CompiledKernel kernel = CompiledKernel::compile(*contender.item.program, compiled.module->text, contender.item.request.machine);
-  const CheckReport report = check_kernels(*contender.item.program, {&kernel}, spread_sizes(*contender.item.program, timing_check_spread()), seed);
+  CompiledKernel kernel =
+      CompiledKernel::compile(*contender.item.program, compiled.module->text, contender.item.request.machine);
+  const CheckReport report =
+      check_kernels(*contender.item.program, {&kernel}, spread_sizes(*contender.item.program, timing_check_spread()), seed);
   if (!report.failure.empty()) {
     contender.problem = report.failure;
     contender.exit_code = exit_not_proved;
@@ -104,7 +109,9 @@ ItemResult bench_one(const Item& item, const Options& options, Table& table) {
     if (contender.kernel) kernels.push_back(&*contender.kernel);
   }
   const Arrays arguments = make_arguments(*item.program, sizes, options.seed, Fill::uniform);
-  const std::vector<double> seconds = kernels.empty() ? std::vector<double>() : CompiledKernel::bench_interleaved(kernels, sizes, arguments, options.seconds * double(kernels.size()));
+  const std::vector<double> seconds =
+      kernels.empty() ? std::vector<double>()
+                      : CompiledKernel::bench_interleaved(kernels, sizes, arguments, options.seconds * double(kernels.size()));
   const Work work = count_work(*item.program, sizes);
   ItemResult result;
   result.details["sizes"] = sizes;
@@ -123,7 +130,8 @@ ItemResult bench_one(const Item& item, const Options& options, Table& table) {
     }
     result.details["plans"].push_back(std::move(entry));
     const bool ran = contender.seconds > 0;
-    table.add({item.program->name(), contender.name, ran ? milliseconds_text(contender.seconds) : "-", ran ? rate_text(work, contender.seconds) : "-",
+    table.add({item.program->name(), contender.name, ran ? milliseconds_text(contender.seconds) : "-",
+               ran ? rate_text(work, contender.seconds) : "-",
                ran && original > 0 ? ratio_text(original / contender.seconds) : "-"});
   }
   return result;

@@ -15,8 +15,11 @@ Sizes default_sizes(const Item& item) {
     for (const auto& [name, given] : item.sizes) sizes[name] = given;
     if (sizes_fit(*item.program, sizes, limits)) return sizes;
   }
-  throw Errors(Diagnostic{ErrorCode::invalid_size, {item.file, 0, 0}, "no sizes to time program `" + item.program->name() + "` at",
-                          "give all of them: --size " + join(item.program->parameters(), "=...,") + "=...", ""});
+  throw Errors(Diagnostic{ErrorCode::invalid_size,
+                          {item.file, 0, 0},
+                          "no sizes to time program `" + item.program->name() + "` at",
+                          "give all of them: --size " + join(item.program->parameters(), "=...,") + "=...",
+                          ""});
 }
 
 }  // namespace

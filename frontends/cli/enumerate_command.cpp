@@ -18,7 +18,8 @@ constexpr int kBestSample = 20000;
 std::vector<std::pair<Point, double>> points_to_list(const PlanSpace& space, PointScorer& scorer, const Options& options) {
   std::vector<std::pair<Point, double>> listed;
   auto point = space.first();
-  for (int i = 0; i < options.limit && point; ++i, point = space.next(*point)) listed.emplace_back(*point, scorer.seconds(*point));
+  for (int i = 0; i < options.limit && point; ++i, point = space.next(*point))
+    listed.emplace_back(*point, scorer.seconds(*point));
   const int draws = options.sample > 0 ? options.sample : options.best > 0 ? kBestSample : 0;
   std::mt19937_64 random(options.seed);
   std::set<Point> seen;
@@ -39,8 +40,13 @@ std::vector<std::pair<Point, double>> points_to_list(const PlanSpace& space, Poi
 
 ItemResult enumerate_one(const Item& item, const Options& options) {
   if (item.request.plan)
-    throw Errors(Diagnostic{ErrorCode::invalid_option, {}, "a resolved plan leaves nothing to enumerate", "use --pin or --plan @NAME to keep some decisions", ""});
-  const Candidate<PlanSpace> described = describe_space(*item.program, item.request.pins, item.request.machine, item.request.resolve);
+    throw Errors(Diagnostic{ErrorCode::invalid_option,
+                            {},
+                            "a resolved plan leaves nothing to enumerate",
+                            "use --pin or --plan @NAME to keep some decisions",
+                            ""});
+  const Candidate<PlanSpace> described =
+      describe_space(*item.program, item.request.pins, item.request.machine, item.request.resolve);
   if (const auto* refused = std::get_if<Infeasible>(&described)) return refused_result(item, *refused);
   const PlanSpace& space = std::get<PlanSpace>(described);
   PointScorer scorer(space, item.request.machine, item.request.resolve.threads);

@@ -20,8 +20,8 @@ constexpr int kRateDraws = 20000;
 
 /// One row of the table of features.
 struct Scored {
-  std::string label;       ///< identity of a record, key of a point, or "plan"
-  double measured = 0;     ///< seconds; 0: not measured
+  std::string label;    ///< identity of a record, key of a point, or "plan"
+  double measured = 0;  ///< seconds; 0: not measured
   PlanScore score;
 };
 
@@ -47,22 +47,31 @@ std::vector<Scored> scored_records(const Item& item, const Options& options, std
   const std::string machine_hash = hash_text(item.request.machine.write().dump());
   for (const Record& record : read_records(options.records, &scan)) {
     const RecordKey& key = record.key;
-    if (key.program_hash != item.program->hash() || key.machine_hash != machine_hash || key.threads != item.request.resolve.threads) continue;
+    if (key.program_hash != item.program->hash() || key.machine_hash != machine_hash ||
+        key.threads != item.request.resolve.threads)
+      continue;
     if (record.outcome != RecordOutcome::measured || record.origin == "finalist") continue;
     if (!item.sizes.empty() && key.sizes != item.sizes) continue;
     const TypicalSizes sizes(key.sizes.begin(), key.sizes.end());
-    rows.push_back({record.id(), record.seconds, score_plan(*item.program, Plan::read(record.plan, options.records), item.request.machine, sizes, key.threads)});
+    rows.push_back(
+        {record.id(), record.seconds,
+         score_plan(*item.program, Plan::read(record.plan, options.records), item.request.machine, sizes, key.threads)});
   }
   for (const std::string& message : bad_line_messages(options.records, scan)) skipped += message + "\n";
   if (rows.empty())
-    throw Errors(Diagnostic{ErrorCode::invalid_option, {options.records, 0, 0}, "no measured record of program `" + item.program->name() + "` on machine " + item.request.machine.name,
-                            "give the --machine, --threads and --size that were measured, or measure: tileopt-schedule search", ""});
+    throw Errors(
+        Diagnostic{ErrorCode::invalid_option,
+                   {options.records, 0, 0},
+                   "no measured record of program `" + item.program->name() + "` on machine " + item.request.machine.name,
+                   "give the --machine, --threads and --size that were measured, or measure: tileopt-schedule search",
+                   ""});
   return rows;
 }
 
 /// Points a second, and some of them with their features.
 std::vector<Scored> scored_points(const Item& item, const Options& options, ItemResult& result, std::string& text) {
-  const Candidate<PlanSpace> described = describe_space(*item.program, item.request.pins, item.request.machine, item.request.resolve);
+  const Candidate<PlanSpace> described =
+      describe_space(*item.program, item.request.pins, item.request.machine, item.request.resolve);
   if (const auto* refused = std::get_if<Infeasible>(&described)) {
     result = refused_result(item, *refused);
     return {};
@@ -86,7 +95,9 @@ std::vector<Scored> scored_points(const Item& item, const Options& options, Item
   }
   std::vector<Scored> rows;
   if (options.sample > 0)
-    for (const Point& point : points) rows.push_back({space.key(point), 0, score_point(scorer, space, point, item.request.machine, item.request.resolve.threads)});
+    for (const Point& point : points)
+      rows.push_back(
+          {space.key(point), 0, score_point(scorer, space, point, item.request.machine, item.request.resolve.threads)});
   return rows;
 }
 
@@ -104,15 +115,16 @@ ItemResult score_one(const Item& item, const Options& options) {
     result.details["quality"] = quality_document(quality);
     std::ostringstream line;
     line.precision(3);
-    line << "  " << quality.plans << " measured plans: Kendall tau " << quality.tau << ", within the fastest quarter " << quality.tau_fastest
-         << "; the plan of least cost runs at " << quality.top_one << " of the fastest one's speed\n";
+    line << "  " << quality.plans << " measured plans: Kendall tau " << quality.tau << ", within the fastest quarter "
+         << quality.tau_fastest << "; the plan of least cost runs at " << quality.top_one << " of the fastest one's speed\n";
     text += line.str();
   } else if (options.rate || options.sample > 0) {
     rows = scored_points(item, options, result, text);
     if (result.exit_code != exit_done) return result;
   } else {
     Plan plan;
-    if (item.request.plan) plan = *item.request.plan;
+    if (item.request.plan)
+      plan = *item.request.plan;
     else {
       const Candidate<ResolvedPlan> resolved = resolve_plan(*item.program, item.request.pins, machine, item.request.resolve);
       if (const auto* refused = std::get_if<Infeasible>(&resolved)) return refused_result(item, *refused);

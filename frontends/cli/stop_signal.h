@@ -3,7 +3,8 @@
 
 namespace tileopt::cli {
 
-/// While it lives, SIGINT and SIGTERM are noted once each. One at a time; made after a ScratchFolder, whose handlers it gives back.
+/// While it lives, SIGINT and SIGTERM are noted once each. One at a time; made after a ScratchFolder, whose handlers it gives
+/// back.
 class StopSignal {
  public:
   StopSignal();

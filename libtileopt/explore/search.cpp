@@ -11,7 +11,7 @@
 namespace tileopt {
 namespace {
 
-constexpr int kIdleBatches = 20;          ///< batches without a new Plan after which the space counts as used up
+constexpr int kIdleBatches = 20;  ///< batches without a new Plan after which the space counts as used up
 const char* const final_origin = "finalist";
 
 double relative_deviation(const std::vector<double>& values, double middle) {
@@ -43,16 +43,24 @@ class KnownRecords {
 
 class Search {
  public:
-  Search(const PlanSpace& space, PointScorer& scorer, const Resolver& resolve, Trials& trials, const SearchOptions& options, const SearchProgress& progress)
-      : scorer_(scorer), resolve_(resolve), trials_(trials), options_(options), progress_(progress),
-        strategy_(make_strategy(options.strategy, space, scorer, options.seed)), known_(options.records, trials.key().hash()),
+  Search(const PlanSpace& space, PointScorer& scorer, const Resolver& resolve, Trials& trials, const SearchOptions& options,
+         const SearchProgress& progress)
+      : scorer_(scorer),
+        resolve_(resolve),
+        trials_(trials),
+        options_(options),
+        progress_(progress),
+        strategy_(make_strategy(options.strategy, space, scorer, options.seed)),
+        known_(options.records, trials.key().hash()),
         start_(std::chrono::steady_clock::now()) {}
 
   SearchResult run() {
     std::vector<Started> batch = start_batch(), next;
     while (!batch.empty() && !stopped()) {
-      if (options_.overlap) next = start_batch();
-      else settle(batch);
+      if (options_.overlap)
+        next = start_batch();
+      else
+        settle(batch);
       for (Started& started : batch) {
         if (!finish(started)) return interrupted();
       }
@@ -78,7 +86,8 @@ class Search {
 
   bool stopped() const { return options_.stop && options_.stop(); }
   bool out_of_time() const {
-    return options_.seconds > 0 && std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count() >= options_.seconds;
+    return options_.seconds > 0 &&
+           std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count() >= options_.seconds;
   }
   SearchResult interrupted() {
     result_.interrupted = true;
@@ -104,8 +113,8 @@ class Search {
   KnownRecords known_;
   std::chrono::steady_clock::time_point start_;
   SearchResult result_;
-  std::map<std::string, std::size_t> by_plan_;                  ///< plan hash -> trial
-  std::vector<std::pair<Point, std::size_t>> waiting_;          ///< points that gave the Plan of a trial whose time is not known yet
+  std::map<std::string, std::size_t> by_plan_;          ///< plan hash -> trial
+  std::vector<std::pair<Point, std::size_t>> waiting_;  ///< points that gave the Plan of a trial whose time is not known yet
 };
 
 std::vector<Search::Started> Search::start_batch() {
@@ -244,10 +253,12 @@ void Search::choose_finalists() {
     turn.record.origin = final_origin;
     turn.record.predicted = result_.trials[turn.trial].predicted;
     if (!options_.records.empty()) append_record(options_.records, turn.record, true);
-    if (turn.record.outcome == RecordOutcome::measured) result_.finalists.push_back({turn.trial, turn.record.seconds, turn.record.noise});
+    if (turn.record.outcome == RecordOutcome::measured)
+      result_.finalists.push_back({turn.trial, turn.record.seconds, turn.record.noise});
   }
   std::stable_sort(result_.finalists.begin(), result_.finalists.end(), [&](const Finalist& a, const Finalist& b) {
-    return a.seconds != b.seconds ? a.seconds < b.seconds : result_.trials[a.trial].plan_hash < result_.trials[b.trial].plan_hash;
+    return a.seconds != b.seconds ? a.seconds < b.seconds
+                                  : result_.trials[a.trial].plan_hash < result_.trials[b.trial].plan_hash;
   });
 }
 
@@ -275,8 +286,8 @@ double SearchResult::best_seconds() const {
   return at ? trials[*at].seconds : 0;
 }
 
-SearchResult run_search(const PlanSpace& space, PointScorer& scorer, const Resolver& resolve, Trials& trials, const SearchOptions& options,
-                        const SearchProgress& progress) {
+SearchResult run_search(const PlanSpace& space, PointScorer& scorer, const Resolver& resolve, Trials& trials,
+                        const SearchOptions& options, const SearchProgress& progress) {
   return Search(space, scorer, resolve, trials, options, progress).run();
 }
 

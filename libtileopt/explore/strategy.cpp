@@ -7,8 +7,8 @@ namespace tileopt {
 namespace {
 
 constexpr std::size_t kBeamWidth = 8;
-constexpr std::size_t kPriorSamples = 2000;   ///< points that are scored to find the beam's first ones
-constexpr std::size_t kOffspring = 32;        ///< scored for each one that is proposed
+constexpr std::size_t kPriorSamples = 2000;  ///< points that are scored to find the beam's first ones
+constexpr std::size_t kOffspring = 32;       ///< scored for each one that is proposed
 constexpr std::size_t kTournament = 3;
 constexpr int kFreshAttempts = 200;
 constexpr double kSmallSpace = 1e4;
@@ -16,12 +16,15 @@ constexpr double kSmallSpace = 1e4;
 /// What all strategies share: what was proposed, what was learnt, random numbers that are the same everywhere.
 class BasicStrategy : public Strategy {
  public:
-  BasicStrategy(const PlanSpace& space, PointScorer& scorer, std::uint64_t seed) : space_(space), scorer_(scorer), random_(seed) {}
+  BasicStrategy(const PlanSpace& space, PointScorer& scorer, std::uint64_t seed)
+      : space_(space), scorer_(scorer), random_(seed) {}
 
   void learn(const Point& point, std::optional<double> seconds) override {
     if (!seconds) return;
     const Known known{point, *seconds, scorer_.seconds(point)};
-    measured_.insert(std::upper_bound(measured_.begin(), measured_.end(), known, [](const Known& a, const Known& b) { return a.seconds < b.seconds; }), known);
+    measured_.insert(std::upper_bound(measured_.begin(), measured_.end(), known,
+                                      [](const Known& a, const Known& b) { return a.seconds < b.seconds; }),
+                     known);
   }
 
  protected:
@@ -30,8 +33,8 @@ class BasicStrategy : public Strategy {
     double seconds = 0, predicted = 0;
   };
 
-  /// What is expected of a point that descends from `parent`: the analytic cost is off there by what it is off by here. Without a cost,
-  /// or without a parent, the middle of what was measured stands in.
+  /// What is expected of a point that descends from `parent`: the analytic cost is off there by what it is off by here. Without
+  /// a cost, or without a parent, the middle of what was measured stands in.
   double expect(const Point& point, const Known* parent) {
     const double predicted = scorer_.seconds(point);
     const Known* like = parent != nullptr ? parent : measured_.empty() ? nullptr : &measured_[measured_.size() / 2];
@@ -99,7 +102,8 @@ struct Expected {
 };
 
 void sort_by_expectation(std::vector<Expected>& candidates) {
-  std::stable_sort(candidates.begin(), candidates.end(), [](const Expected& a, const Expected& b) { return a.expected < b.expected; });
+  std::stable_sort(candidates.begin(), candidates.end(),
+                   [](const Expected& a, const Expected& b) { return a.expected < b.expected; });
 }
 
 class BeamStrategy : public BasicStrategy {
@@ -208,8 +212,10 @@ class EvolutionaryStrategy : public BasicStrategy {
     for (std::size_t i = 0; i < changes; ++i) {
       const std::size_t c = below(choices.size());
       const std::vector<std::size_t> near = near_values(choices[c], child.values[c]);
-      if (unit() < 0.25) child.values[c] = below(choices[c].values.size());
-      else if (!near.empty()) child.values[c] = near[below(near.size())];
+      if (unit() < 0.25)
+        child.values[c] = below(choices[c].values.size());
+      else if (!near.empty())
+        child.values[c] = near[below(near.size())];
     }
     if (space_.violated(child) != nullptr) return std::nullopt;
     return Expected{child, expect(child, one)};
@@ -223,7 +229,8 @@ const std::vector<std::string>& strategy_names() {
   return names;
 }
 
-std::unique_ptr<Strategy> make_strategy(const std::string& name, const PlanSpace& space, PointScorer& scorer, std::uint64_t seed) {
+std::unique_ptr<Strategy> make_strategy(const std::string& name, const PlanSpace& space, PointScorer& scorer,
+                                        std::uint64_t seed) {
   if (name == "random") return std::make_unique<RandomStrategy>(space, scorer, seed);
   if (name == "beam") return std::make_unique<BeamStrategy>(space, scorer, seed);
   TILEOPT_CHECK(name == "evolutionary", "there is no strategy `" + name + "`");

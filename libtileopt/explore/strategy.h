@@ -16,8 +16,8 @@ namespace tileopt {
 /// "random", "beam", "evolutionary".
 const std::vector<std::string>& strategy_names();
 
-/// Proposes points that it has not proposed before. All that it does follows from its seed and from what it is told: the same answers,
-/// the same proposals.
+/// Proposes points that it has not proposed before. All that it does follows from its seed and from what it is told: the same
+/// answers, the same proposals.
 class Strategy {
  public:
   virtual ~Strategy() = default;
@@ -30,7 +30,9 @@ class Strategy {
 /// The planner's own point comes first, whatever the strategy. `scorer` and `space` outlive it.
 /// - random: uniform over the space.
 /// - beam: the neighbours of the best points, those first that the analytic cost expects most of.
-/// - evolutionary: descendants of good points by steps, jumps and crossing, thinned out by the analytic cost; one in four is spared that.
-std::unique_ptr<Strategy> make_strategy(const std::string& name, const PlanSpace& space, PointScorer& scorer, std::uint64_t seed);
+/// - evolutionary: descendants of good points by steps, jumps and crossing, thinned out by the analytic cost; one in four is
+/// spared that.
+std::unique_ptr<Strategy> make_strategy(const std::string& name, const PlanSpace& space, PointScorer& scorer,
+                                        std::uint64_t seed);
 
 }  // namespace tileopt

@@ -1,66 +1,29 @@
 /// Choices of a packed register tile:
 ///   jc > kc > ic > jr > ir > (C_init ; C: kk)      atom ii x jj
-/// the atom's extents, the radices of jr, ir and kk (how many tiles make a block), the order of the blocks with the places of the
-/// packed operands, the order of jr and ir, and the loop that threads share.
+/// the atom's extents, the radices of jr, ir and kk (how many tiles make a block), the order of the blocks with the places of
+/// the packed operands, the order of jr and ir, and the loop that threads share.
 #include <algorithm>
-#include <cmath>
 #include <memory>
 
-#include "cost_models/cpu_blocking.h"
-#include "space/variant_builder.h"
+#include "space/contraction_model.h"
 #include "support/text.h"
 
 namespace tileopt {
 namespace {
 
-constexpr long kShortLoop = 16;          ///< the planner never cuts summation loops up to this length
-constexpr std::size_t kMostBlocks = 4;   ///< loops over blocks whose orders are all tried
-
-/// A member of the tile: the loops over its blocks and over the tiles of a block, and the atom's own.
-struct TileMember {
-  std::string member, iterator;
-  std::string block, middle, inner;      ///< digits of the shape; "" = there is none
-  long planned = 0;                      ///< radix of `middle` (of a summation: `inner`) in the planner's plan; 0: not cut
-  double extent = 1;
-  bool constant = false;
-  std::size_t choice = 0;                ///< of the radix
-  std::size_t atom = 0;                  ///< of the atom's extent
-};
-
-struct Operand {
-  std::string tensor;
-  std::size_t access = 0;
-  std::string space;                     ///< of the promotion that packs it; "" = it is not packed
-};
-
-/// What the closures of one register tile share.
-struct TileModel {
-  std::string statement;
-  TileMember rows, lanes, depth;
-  bool has_depth = false;
-  double fixed = 1;                      ///< values of the summation loops that stay inside, together
-  int bytes = 4;
-  StatementView view;
-  Operand left, right;
-  std::vector<std::string> outer;        ///< members of the loops outside the tile loops, outermost first
-  std::vector<std::string> blocks;       ///< those of them that are loops over blocks
-  std::vector<std::size_t> places;       ///< of the blocks in `outer`
-  std::size_t blocks_choice = 0, tiles_choice = 0, parallel_choice = 0;
-  bool has_blocks = false, has_tiles = false, has_parallel = false;
-  std::vector<std::string> parallel;     ///< member by value
-  std::string planned_parallel;
-  std::vector<ChoiceValue> block_values, tile_values;
-  std::vector<long> row_numbers, lane_numbers, row_radices, lane_radices, depth_radices;
-};
+constexpr long kShortLoop = 16;         ///< the planner never cuts summation loops up to this length
+constexpr std::size_t kMostBlocks = 4;  ///< loops over blocks whose orders are all tried
 
 std::string spelled(const TileModel& tile, const TileMember& member) { return tile.statement + "." + member.iterator; }
 
 const std::vector<Digit>* digits_of(const KernelPlan& plan, const std::string& member) {
-  const auto found = std::find_if(plan.digits.begin(), plan.digits.end(), [&](const auto& entry) { return entry.first == member; });
+  const auto found =
+      std::find_if(plan.digits.begin(), plan.digits.end(), [&](const auto& entry) { return entry.first == member; });
   return found == plan.digits.end() ? nullptr : &found->second;
 }
 
-TileMember find_member(const KernelPlan& planned, const KernelPlan& shaped, const StatementView& view, const std::string& name, bool in_atom) {
+TileMember find_member(const KernelPlan& planned, const KernelPlan& shaped, const StatementView& view, const std::string& name,
+                       bool in_atom) {
   TileMember member;
   member.member = name;
   const std::size_t m = view.member_index(name);
@@ -109,7 +72,8 @@ std::vector<long> radices(const TileMember& member, double unit, const std::vect
 class TileChoices {
  public:
   TileChoices(const KernelPart& part, const std::string& statement) : part_(part), tile_(std::make_shared<TileModel>()) {
-    const StatementView view = view_statement(part.context.program, statement, part.shaped.members.at(statement), part.context.sizes);
+    const StatementView view =
+        view_statement(part.context.program, statement, part.shaped.members.at(statement), part.context.sizes);
     tile_->statement = statement;
     tile_->view = view;
     tile_->bytes = view.accesses[0].element_bytes;
@@ -121,20 +85,23 @@ class TileChoices {
     add_block_orders();
     add_tile_orders();
     add_parallel();
-    add_constraints();
+    add_contraction_constraints(part_, tile_);
     const auto tile = tile_;
     const std::string thread = part_.context.level(LevelKind::independent), serial = part_.context.level(LevelKind::sequential),
                       atom = part_.context.level(LevelKind::atom);
     const VariantContext given = part_.context;
-    const bool frozen_rows = is_given(tile->rows), frozen_lanes = is_given(tile->lanes), frozen_depth = tile->has_depth && is_given(tile->depth);
-    const bool frozen_atom_rows = given_tile(given, *tile, tile->rows, atom), frozen_atom_lanes = given_tile(given, *tile, tile->lanes, atom);
+    const bool frozen_rows = is_given(tile->rows), frozen_lanes = is_given(tile->lanes),
+               frozen_depth = tile->has_depth && is_given(tile->depth);
+    const bool frozen_atom_rows = given_tile(given, *tile, tile->rows, atom),
+               frozen_atom_lanes = given_tile(given, *tile, tile->lanes, atom);
     part_.variant.pin_writers.push_back([=](const std::vector<std::size_t>& values, std::vector<Pin>& pins) {
       const long rows = tile->row_numbers[values[tile->rows.atom]], lanes = tile->lane_numbers[values[tile->lanes.atom]];
       if (!frozen_atom_rows) pins.push_back(tile_pin(atom, spelled(*tile, tile->rows), rows));
       if (!frozen_atom_lanes) pins.push_back(tile_pin(atom, spelled(*tile, tile->lanes), lanes));
       const std::string shared = tile->has_parallel ? tile->parallel[values[tile->parallel_choice]] : tile->planned_parallel;
       const auto block = [&](const TileMember& member, long extent, bool frozen) {
-        if (!frozen) pins.push_back(tile_pin(shared == member.member && extent > 0 ? thread : serial, spelled(*tile, member), extent));
+        if (!frozen)
+          pins.push_back(tile_pin(shared == member.member && extent > 0 ? thread : serial, spelled(*tile, member), extent));
       };
       block(tile->rows, tile->row_radices[values[tile->rows.choice]] * rows, frozen_rows);
       block(tile->lanes, tile->lane_radices[values[tile->lanes.choice]] * lanes, frozen_lanes);
@@ -145,16 +112,21 @@ class TileChoices {
   }
 
  private:
-  static std::string iterator(const TileModel& tile, const std::string& member) { return tile.view.iterators[tile.view.member_index(member)]; }
+  static std::string iterator(const TileModel& tile, const std::string& member) {
+    return tile.view.iterators[tile.view.member_index(member)];
+  }
   bool is_given(const TileMember& member) const {
     return given_tile(part_.context, *tile_, member, part_.context.level(LevelKind::sequential)) ||
            given_tile(part_.context, *tile_, member, part_.context.level(LevelKind::independent));
   }
-  std::string title(const TileMember& member, LevelKind kind) const { return spelled(*tile_, member) + " in " + part_.context.level(kind); }
+  std::string title(const TileMember& member, LevelKind kind) const {
+    return spelled(*tile_, member) + " in " + part_.context.level(kind);
+  }
 
   int outermost_digit(const std::string& member) const {
     const KernelShape& shape = part_.shape();
-    const auto m = static_cast<std::size_t>(std::find(shape.members.begin(), shape.members.end(), member) - shape.members.begin());
+    const auto m =
+        static_cast<std::size_t>(std::find(shape.members.begin(), shape.members.end(), member) - shape.members.begin());
     return shape.digits_of[m].front();
   }
 
@@ -163,7 +135,6 @@ class TileChoices {
   void add_block_orders();
   void add_tile_orders();
   void add_parallel();
-  void add_constraints();
   static void write_orders(const TileModel& tile, const std::vector<std::size_t>& values, std::vector<Pin>& pins);
   static bool is_cut(const TileModel& tile, const std::string& member, const std::vector<std::size_t>& values);
   static std::vector<std::string> outer_order(const TileModel& tile, const std::vector<int>& permutation);
@@ -190,7 +161,8 @@ bool TileChoices::find_loops() {
   for (std::size_t a = 1; a < tile.view.accesses.size(); ++a) {
     const AccessView& access = tile.view.accesses[a];
     Operand& operand = access.moves_with(r) && !access.moves_with(l) ? tile.left : tile.right;
-    const auto packed = std::find_if(part_.shaped.promotions.begin(), part_.shaped.promotions.end(), [&](const Promotion& p) { return p.tensor == access.tensor; });
+    const auto packed = std::find_if(part_.shaped.promotions.begin(), part_.shaped.promotions.end(),
+                                     [&](const Promotion& p) { return p.tensor == access.tensor; });
     operand = {access.tensor, a, packed == part_.shaped.promotions.end() ? "" : packed->space};
   }
   for (const std::string& digit : path_dims(part_.shaped.tree, tile.statement)) {
@@ -225,33 +197,43 @@ void TileChoices::add_tiles() {
     for (const ChoiceValue& value : part_.variant.choices[choice].values) list.push_back(value.number);
     return list;
   };
-  tile.rows.atom = part_.add_tile(title(tile.rows, LevelKind::atom), tile.rows.inner, rows, own_atom(tile.rows), given_tile(part_.context, tile, tile.rows, atom));
-  tile.lanes.atom = part_.add_tile(title(tile.lanes, LevelKind::atom), tile.lanes.inner, lanes, own_atom(tile.lanes), given_tile(part_.context, tile, tile.lanes, atom));
+  tile.rows.atom = part_.add_tile(title(tile.rows, LevelKind::atom), tile.rows.inner, rows, own_atom(tile.rows),
+                                  given_tile(part_.context, tile, tile.rows, atom));
+  tile.lanes.atom = part_.add_tile(title(tile.lanes, LevelKind::atom), tile.lanes.inner, lanes, own_atom(tile.lanes),
+                                   given_tile(part_.context, tile, tile.lanes, atom));
   tile.row_numbers = numbers(tile.rows.atom);
   tile.lane_numbers = numbers(tile.lanes.atom);
 
   const auto add_radix = [&](TileMember& member, const std::string& digit, double unit, const std::vector<long>& candidates) {
     std::vector<long> list;
     if (member.block.empty()) {
-      if (member.planned == 0) part_.exclude(ConstraintKind::legality, title(member, LevelKind::sequential), "the planner could not cut the loop");
+      if (member.planned == 0)
+        part_.exclude(ConstraintKind::legality, title(member, LevelKind::sequential), "the planner could not cut the loop");
     } else {
       list = radices(member, unit, candidates);
-      if (member.constant) list.push_back(0);
-      else part_.exclude(ConstraintKind::legality, title(member, LevelKind::sequential) + " = whole", "its extent is not constant: what is packed below it would have no constant size");
+      if (member.constant)
+        list.push_back(0);
+      else
+        part_.exclude(ConstraintKind::legality, title(member, LevelKind::sequential) + " = whole",
+                      "its extent is not constant: what is packed below it would have no constant size");
     }
     member.choice = part_.add_tile(title(member, LevelKind::sequential), digit, list, member.planned, is_given(member));
     return numbers(member.choice);
   };
   tile.row_radices = add_radix(tile.rows, tile.rows.middle, 1, {1, 2, 3, 4, 6, 8, 10, 12, 16, 20, 24, 32, 48, 64, 96, 128});
-  tile.lane_radices = add_radix(tile.lanes, tile.lanes.middle, double(vector_lanes), {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128});
+  tile.lane_radices =
+      add_radix(tile.lanes, tile.lanes.middle, double(vector_lanes), {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128});
   // A summation has no tiles of its own inside a block: its point loop is the micro-kernel's.
-  if (tile.has_depth) tile.depth_radices = add_radix(tile.depth, tile.depth.middle, 1, {4, 8, 16, 32, 48, 64, 96, 128, 160, 192, 256, 320, 384, 448, 512, 640, 768, 1024});
+  if (tile.has_depth)
+    tile.depth_radices = add_radix(tile.depth, tile.depth.middle, 1,
+                                   {4, 8, 16, 32, 48, 64, 96, 128, 160, 192, 256, 320, 384, 448, 512, 640, 768, 1024});
 }
 
 /// The loops outside the tile loops with the blocks permuted among their places.
 std::vector<std::string> TileChoices::outer_order(const TileModel& tile, const std::vector<int>& permutation) {
   std::vector<std::string> order = tile.outer;
-  for (std::size_t i = 0; i < permutation.size(); ++i) order[tile.places[i]] = tile.blocks[static_cast<std::size_t>(permutation[i])];
+  for (std::size_t i = 0; i < permutation.size(); ++i)
+    order[tile.places[i]] = tile.blocks[static_cast<std::size_t>(permutation[i])];
   return order;
 }
 
@@ -267,13 +249,15 @@ std::string TileChoices::deepest_mover(const TileModel& tile, const Operand& ope
 void TileChoices::add_block_orders() {
   TileModel& tile = *tile_;
   if (tile.blocks.size() < 2 || tile.blocks.size() > kMostBlocks || tile.left.space.empty() || tile.right.space.empty()) return;
-  if (!part_.context.given.orders.empty() || part_.context.given.promote(tile.left.tensor) || part_.context.given.promote(tile.right.tensor)) {
+  if (!part_.context.given.orders.empty() || part_.context.given.promote(tile.left.tensor) ||
+      part_.context.given.promote(tile.right.tensor)) {
     part_.exclude(ConstraintKind::pin, tile.statement + " order of blocks", "a pin decides it");
     return;
   }
   std::vector<std::string> names;
   for (const std::string& member : tile.blocks) names.push_back(iterator(tile, member));
-  Choice choice{part_.planned.name + ": " + tile.statement + " order of blocks", ChoiceKind::order, order_values(names, [](const auto&) { return true; }), 0};
+  Choice choice{part_.planned.name + ": " + tile.statement + " order of blocks", ChoiceKind::order,
+                order_values(names, [](const auto&) { return true; }), 0};
   std::vector<std::vector<ShapeEdit>> edits;
   for (const ChoiceValue& value : choice.values) {
     const std::vector<std::string> order = outer_order(tile, value.permutation);
@@ -316,11 +300,16 @@ void TileChoices::add_block_orders() {
   tile.has_blocks = true;
 
   const auto shared = tile_;
-  Constraint constraint{ConstraintKind::size, tile.statement + ": order of blocks", "a loop that is not cut has no blocks whose order could change", {tile.rows.choice, tile.lanes.choice, tile.blocks_choice}, {}};
+  Constraint constraint{ConstraintKind::size,
+                        tile.statement + ": order of blocks",
+                        "a loop that is not cut has no blocks whose order could change",
+                        {tile.rows.choice, tile.lanes.choice, tile.blocks_choice},
+                        {}};
   if (tile.has_depth) constraint.choices.insert(constraint.choices.begin() + 2, tile.depth.choice);
   constraint.allows = [shared](const std::vector<std::size_t>& values) {
     if (values[shared->blocks_choice] == 0) return true;
-    return std::all_of(shared->blocks.begin(), shared->blocks.end(), [&](const std::string& member) { return is_cut(*shared, member, values); });
+    return std::all_of(shared->blocks.begin(), shared->blocks.end(),
+                       [&](const std::string& member) { return is_cut(*shared, member, values); });
   };
   part_.variant.constraints.push_back(std::move(constraint));
 }
@@ -362,7 +351,8 @@ void TileChoices::add_parallel() {
   for (const std::string& digit : path_dims(part_.shaped.tree, tile.statement)) {
     const std::string member = part_.shaped.owner(digit);
     const std::size_t m = tile.view.member_index(member);
-    if (part_.planned.find_digit(digits_of(part_.planned, member)->front().name)->level == thread) tile.planned_parallel = member;
+    if (part_.planned.find_digit(digits_of(part_.planned, member)->front().name)->level == thread)
+      tile.planned_parallel = member;
     const bool result = tile.view.accesses[0].moves_with(m) && !tile.view.guarded[m];
     if (result && !contains(candidates, member) && tile.view.ranges[m].typical >= 2) candidates.push_back(member);
   }
@@ -400,12 +390,15 @@ bool TileChoices::is_cut(const TileModel& tile, const std::string& member, const
 }
 
 void TileChoices::write_orders(const TileModel& tile, const std::vector<std::size_t>& values, std::vector<Pin>& pins) {
-  const bool blocks = tile.has_blocks && values[tile.blocks_choice] != 0, tiles = tile.has_tiles && values[tile.tiles_choice] != 0;
+  const bool blocks = tile.has_blocks && values[tile.blocks_choice] != 0,
+             tiles = tile.has_tiles && values[tile.tiles_choice] != 0;
   if (!blocks && !tiles) return;
   std::vector<std::string> names;
-  const std::vector<std::string> order = blocks ? outer_order(tile, tile.block_values[values[tile.blocks_choice]].permutation) : tile.outer;
+  const std::vector<std::string> order =
+      blocks ? outer_order(tile, tile.block_values[values[tile.blocks_choice]].permutation) : tile.outer;
   for (const std::string& member : order) {
-    if (contains(tile.blocks, member) && is_cut(tile, member, values)) names.push_back(tile.statement + "." + iterator(tile, member));
+    if (contains(tile.blocks, member) && is_cut(tile, member, values))
+      names.push_back(tile.statement + "." + iterator(tile, member));
   }
   names.push_back(spelled(tile, tiles ? tile.rows : tile.lanes));
   names.push_back(spelled(tile, tiles ? tile.lanes : tile.rows));
@@ -415,79 +408,6 @@ void TileChoices::write_orders(const TileModel& tile, const std::vector<std::siz
     const std::string deepest = deepest_mover(tile, *operand, order);
     pins.push_back(promote_pin(operand->tensor, operand->space, tile.statement + "." + iterator(tile, deepest)));
   }
-}
-
-void TileChoices::add_constraints() {
-  const auto tile = tile_;
-  const Machine& machine = part_.context.machine;
-  std::vector<Constraint>& constraints = part_.variant.constraints;
-  const auto extent_of = [tile](const std::vector<std::size_t>& values, const TileMember& member, const std::vector<long>& radices, const std::vector<long>& atoms) {
-    const long radix = radices[values[member.choice]];
-    return radix == 0 ? member.extent : double(radix) * double(atoms[values[member.atom]]);
-  };
-  const auto depth_of = [tile](const std::vector<std::size_t>& values) {
-    if (!tile->has_depth) return tile->fixed;
-    const long radix = tile->depth_radices[values[tile->depth.choice]];
-    return tile->fixed * (radix == 0 ? tile->depth.extent : double(radix));
-  };
-  const std::vector<std::size_t> planned = part_.variant.planned_values();
-  // What the planner takes itself is always allowed.
-  const auto limit = [&](ConstraintKind kind, const std::string& name, const std::string& reason, std::vector<std::size_t> choices, double most,
-                         const std::function<double(const std::vector<std::size_t>&)>& used) {
-    const double own = used(planned);
-    const std::string limit_text = own > most ? reason + " (or what the planner's own tile takes of it: " + std::to_string(static_cast<long>(100 * own / most)) + " %)" : reason;
-    most = std::max(most, own);
-    std::sort(choices.begin(), choices.end());
-    constraints.push_back({kind, tile->statement + ": " + name, limit_text, std::move(choices), [used, most](const std::vector<std::size_t>& values) { return used(values) <= most; }});
-  };
-  const auto with_depth = [&](std::vector<std::size_t> choices) {
-    if (tile->has_depth) choices.push_back(tile->depth.choice);
-    return choices;
-  };
-  const long vector_lanes = std::max(1L, long(machine.vector_bytes / tile->bytes));
-  const long registers = machine.vector_bytes >= tile->bytes ? machine.vector_registers : 21;
-  limit(ConstraintKind::machine, "register tile", "the tile, its right vectors and one broadcast element fit " + std::to_string(registers) + " vector registers",
-        {tile->rows.atom, tile->lanes.atom}, double(registers), [tile, vector_lanes](const std::vector<std::size_t>& values) {
-          const double vectors = std::ceil(double(tile->lane_numbers[values[tile->lanes.atom]]) / double(vector_lanes));
-          return double(tile->row_numbers[values[tile->rows.atom]]) * vectors + vectors + 1;
-        });
-  const auto kib = [](double bytes) { return std::to_string(static_cast<long>(bytes / 1024)) + " KiB"; };
-  const double l1 = cache_bytes(machine, 1), l2 = cache_bytes(machine, 2), l3 = cache_bytes(machine, 3);
-  limit(ConstraintKind::capacity, "right panel in L1", "a panel of " + tile->right.tensor + " as wide as the tile fits " + kib(l1), with_depth({tile->lanes.atom}), l1,
-        [tile, depth_of](const std::vector<std::size_t>& values) { return double(tile->lane_numbers[values[tile->lanes.atom]]) * depth_of(values) * tile->bytes; });
-  limit(ConstraintKind::capacity, "left block in L2", tile->left.tensor + "'s block fits " + kib(l2), with_depth({tile->rows.atom, tile->rows.choice}), l2,
-        [tile, depth_of, extent_of](const std::vector<std::size_t>& values) {
-          return extent_of(values, tile->rows, tile->row_radices, tile->row_numbers) * depth_of(values) * tile->bytes;
-        });
-  limit(ConstraintKind::capacity, "right block in L3", tile->right.tensor + "'s block fits " + kib(l3), with_depth({tile->lanes.atom, tile->lanes.choice}), l3,
-        [tile, depth_of, extent_of](const std::vector<std::size_t>& values) {
-          return extent_of(values, tile->lanes, tile->lane_radices, tile->lane_numbers) * depth_of(values) * tile->bytes;
-        });
-  const auto whole_block = [&](const TileMember& member, const std::vector<long>& radices, const std::vector<long>& atoms, const std::string& name) {
-    const bool may_be_whole = std::find(radices.begin(), radices.end(), 0) != radices.end();
-    const std::vector<long> own_radices = radices, own_atoms = atoms;
-    const TileMember own = member;
-    const double slack = own_radices[planned[own.choice]] == 0 ? 0 : double(own_radices[planned[own.choice]] - 1) * double(own_atoms[planned[own.atom]]);
-    constraints.push_back({ConstraintKind::size, tile->statement + ": " + name, "a block starts inside the loop (" + std::to_string(static_cast<long>(own.extent)) + " at the given sizes)",
-                           {std::min(own.atom, own.choice), std::max(own.atom, own.choice)}, [=](const std::vector<std::size_t>& values) {
-                             const long radix = own_radices[values[own.choice]], atom = own_atoms[values[own.atom]];
-                             if (radix == 0) return true;
-                             const double begin = double(may_be_whole ? radix : radix - 1) * double(atom);
-                             return begin < own.extent || double(radix - 1) * double(atom) <= slack;
-                           }});
-  };
-  whole_block(tile->rows, tile->row_radices, tile->row_numbers, "rows of a block");
-  whole_block(tile->lanes, tile->lane_radices, tile->lane_numbers, "lanes of a block");
-  if (!tile->has_parallel) return;
-  const auto stack = machine.find_space("stack");
-  const double private_bytes = stack == nullptr || stack->capacity <= 0 ? 1 << 20 : stack->capacity;
-  limit(ConstraintKind::capacity, "private right block", tile->right.tensor + "'s block of one thread fits half of its stack (" + kib(private_bytes) + ")",
-        with_depth({tile->lanes.atom, tile->lanes.choice, tile->parallel_choice}), private_bytes / 2,
-        [tile, depth_of, extent_of](const std::vector<std::size_t>& values) {
-          const std::size_t m = tile->view.member_index(tile->parallel[values[tile->parallel_choice]]);
-          if (!tile->view.accesses[tile->right.access].moves_with(m)) return 0.0;
-          return extent_of(values, tile->lanes, tile->lane_radices, tile->lane_numbers) * depth_of(values) * tile->bytes;
-        });
 }
 
 }  // namespace
@@ -508,7 +428,8 @@ std::vector<Pin> contraction_shape_pins(const VariantContext& context, const Ker
     const std::string depth = cut_summation(planned, view);
     if (depth.empty() || digits_of(planned, depth)->size() > 1) continue;
     const std::string& iterator = view.iterators[view.member_index(depth)];
-    if (!iterator.empty() && !context.given.tile(serial, statement, iterator)) pins.push_back(tile_pin(serial, statement + "." + iterator, 16));
+    if (!iterator.empty() && !context.given.tile(serial, statement, iterator))
+      pins.push_back(tile_pin(serial, statement + "." + iterator, 16));
   }
   return pins;
 }

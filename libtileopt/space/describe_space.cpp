@@ -58,7 +58,8 @@ class SpaceBuilder {
   void add(const Sketch& sketch);
   Candidate<Plan> resolve(const std::vector<Pin>& pins) const;
   bool is_known(const Plan& plan) const {
-    return std::any_of(variants_.begin(), variants_.end(), [&](const Variant& v) { return v.planned.write().dump() == plan.write().dump(); });
+    return std::any_of(variants_.begin(), variants_.end(),
+                       [&](const Variant& v) { return v.planned.write().dump() == plan.write().dump(); });
   }
 
   const Program& source_;
@@ -102,7 +103,8 @@ std::vector<Sketch> SpaceBuilder::sketch(const Plan& planned) const {
   }
   if (given("atom")) tiles.clear(), scalars.clear();
   // Which loops are taken must not depend on the tiles that a point asks for.
-  const bool all_isl = tiles.empty() && std::all_of(planned.kernels.begin(), planned.kernels.end(), [](const KernelPlan& k) { return k.schedule == "isl"; });
+  const bool all_isl = tiles.empty() && std::all_of(planned.kernels.begin(), planned.kernels.end(),
+                                                    [](const KernelPlan& k) { return k.schedule == "isl"; });
   if (all_isl && !given("schedule")) tiles.push_back(simple_pin("schedule", {"isl"}));
   sketches.push_back({"as planned", with(base, tiles)});
   if (!scalars.empty()) sketches.push_back({"loops without register tiles", with(base, scalars)});
@@ -161,10 +163,15 @@ void SpaceBuilder::add(const Sketch& sketch) {
     pins.insert(pins.end(), cuts.begin(), cuts.end());
     const Candidate<Plan> cut = resolve(pins);
     bool fits = feasible(cut) && std::get<Plan>(cut).kernels.size() == planned.kernels.size();
-    for (std::size_t k = 0; fits && k < planned.kernels.size(); ++k) fits = std::get<Plan>(cut).kernels[k].schedule == planned.kernels[k].schedule;
-    if (fits) shaped = std::get<Plan>(cut);
-    else if (const auto* refused = std::get_if<Infeasible>(&cut)) variant.excluded.push_back({ConstraintKind::legality, "tiles of loops that the planner leaves whole", refused->reason});
-    else variant.excluded.push_back({ConstraintKind::legality, "tiles of loops that the planner leaves whole", "with them the planner takes other loops"});
+    for (std::size_t k = 0; fits && k < planned.kernels.size(); ++k)
+      fits = std::get<Plan>(cut).kernels[k].schedule == planned.kernels[k].schedule;
+    if (fits)
+      shaped = std::get<Plan>(cut);
+    else if (const auto* refused = std::get_if<Infeasible>(&cut))
+      variant.excluded.push_back({ConstraintKind::legality, "tiles of loops that the planner leaves whole", refused->reason});
+    else
+      variant.excluded.push_back({ConstraintKind::legality, "tiles of loops that the planner leaves whole",
+                                  "with them the planner takes other loops"});
   }
   for (const KernelPlan& kernel : shaped.kernels) variant.shapes.push_back(shape_of_kernel(*program, kernel, machine_, sizes));
   if (!as_written) {
@@ -180,13 +187,13 @@ void SpaceBuilder::add(const Sketch& sketch) {
 
 }  // namespace
 
-Candidate<PlanSpace> describe_space(const Program& program, const Pins& pins, const Machine& machine, const ResolveOptions& options,
-                                    SpaceScope scope) {
+Candidate<PlanSpace> describe_space(const Program& program, const Pins& pins, const Machine& machine,
+                                    const ResolveOptions& options, SpaceScope scope) {
   return SpaceBuilder(program, pins, machine, options).build(scope);
 }
 
-Candidate<ResolvedPlan> resolve_point(const PlanSpace& space, const Point& point, const Program& program, const Machine& machine,
-                                      const ResolveOptions& options) {
+Candidate<ResolvedPlan> resolve_point(const PlanSpace& space, const Point& point, const Program& program,
+                                      const Machine& machine, const ResolveOptions& options) {
   return resolve_plan(program, space.pins(point), machine, options);
 }
 

@@ -1,5 +1,5 @@
-/// The space of one program on one machine, made from what the planner decides: its structures, and around each the values that pins
-/// can give to what it left open.
+/// The space of one program on one machine, made from what the planner decides: its structures, and around each the values that
+/// pins can give to what it left open.
 #pragma once
 
 #include "search/resolve_plan.h"
@@ -13,13 +13,14 @@ enum class SpaceScope {
   planned,  ///< the planner's own only: sooner made
 };
 
-/// The space that `pins` leave. Takes a few resolve_plan calls a structure. The Infeasible is the planner's, where the pins allow no Plan.
+/// The space that `pins` leave. Takes a few resolve_plan calls a structure. The Infeasible is the planner's, where the pins
+/// allow no Plan.
 /// @throws Errors(invalid_pin).
-Candidate<PlanSpace> describe_space(const Program& program, const Pins& pins, const Machine& machine, const ResolveOptions& options,
-                                    SpaceScope scope = SpaceScope::all);
+Candidate<PlanSpace> describe_space(const Program& program, const Pins& pins, const Machine& machine,
+                                    const ResolveOptions& options, SpaceScope scope = SpaceScope::all);
 
 /// The Plan of a point, or why there is none: legality that no constraint foresees shows here.
-Candidate<ResolvedPlan> resolve_point(const PlanSpace& space, const Point& point, const Program& program, const Machine& machine,
-                                      const ResolveOptions& options);
+Candidate<ResolvedPlan> resolve_point(const PlanSpace& space, const Point& point, const Program& program,
+                                      const Machine& machine, const ResolveOptions& options);
 
 }  // namespace tileopt

@@ -1,6 +1,6 @@
-/// Choices of loop nests without a register tile, chain by chain: the tile of every loop that may be tiled, the order of the tile loops
-/// and of the loops inside, the loop of the threads. What may be tiled and exchanged follows from the dependences, as the planner sees
-/// them.
+/// Choices of loop nests without a register tile, chain by chain: the tile of every loop that may be tiled, the order of the
+/// tile loops and of the loops inside, the loop of the threads. What may be tiled and exchanged follows from the dependences,
+/// as the planner sees them.
 #include <algorithm>
 #include <memory>
 
@@ -16,26 +16,27 @@ constexpr std::size_t kMostOrdered = 4;  ///< loops whose orders are all tried
 
 /// A loop of a chain. `member` is the Plan's; the proposal may call it otherwise.
 struct ChainMember {
-  std::string member, spelled;           ///< "S.i"; "" = no iterator stands for it, so no pin can name it
-  std::string block, inner;              ///< digits of the shape; block "" = it is not cut there
-  long planned = 0;                      ///< extent of the planner's own tile; 0: not cut
+  std::string member, spelled;  ///< "S.i"; "" = no iterator stands for it, so no pin can name it
+  std::string block, inner;     ///< digits of the shape; block "" = it is not cut there
+  long planned = 0;             ///< extent of the planner's own tile; 0: not cut
   double trips = 1;
-  bool lanes = false;                    ///< it runs in lanes, or is moved below the sequence: it stays innermost
-  bool free = false;                     ///< carries nothing: threads may share it
+  bool lanes = false;  ///< it runs in lanes, or is moved below the sequence: it stays innermost
+  bool free = false;   ///< carries nothing: threads may share it
   std::size_t choice = 0;
   bool has_choice = false, frozen = false;
-  std::vector<long> numbers;             ///< extents by value
+  std::vector<long> numbers;  ///< extents by value
 };
 
 struct ChainModel {
   std::vector<std::string> statements;
-  std::vector<ChainMember> members;      ///< of one permutable group, outermost first
+  std::vector<ChainMember> members;  ///< of one permutable group, outermost first
   std::size_t blocks_choice = 0, points_choice = 0, parallel_choice = 0;
   bool has_blocks = false, has_points = false, has_parallel = false;
-  std::vector<std::size_t> blocks, points;  ///< members whose loops may be exchanged, as the planner orders their tile and point loops
+  std::vector<std::size_t> blocks,
+      points;  ///< members whose loops may be exchanged, as the planner orders their tile and point loops
   std::vector<ChoiceValue> block_values, point_values;
-  std::vector<std::size_t> parallel;     ///< member by value
-  std::string planned_parallel;          ///< member
+  std::vector<std::size_t> parallel;  ///< member by value
+  std::string planned_parallel;       ///< member
 };
 
 /// The chains of a proposal that end in statements, with the loops around them.
@@ -43,7 +44,8 @@ struct FoundChain {
   Chain chain;
 };
 
-void find_chains(const Tree& tree, const std::vector<std::string>& statements, const ScheduleProposal& proposal, std::vector<FoundChain>& found) {
+void find_chains(const Tree& tree, const std::vector<std::string>& statements, const ScheduleProposal& proposal,
+                 std::vector<FoundChain>& found) {
   Tree below;
   Chain chain = follow_chain(tree, statements, proposal, below);
   if (chain.ends_in_leaf || chain.ends_in_leaves) {
@@ -62,7 +64,8 @@ ScheduleProposal proposal_of(const Kernel& kernel, const KernelPlan& planned) {
 }
 
 /// The Plan's name of a proposal's member: the planner renames members, but keeps their places.
-std::string planned_member(const ScheduleProposal& proposal, const KernelPlan& plan, const std::string& statement, const std::string& member) {
+std::string planned_member(const ScheduleProposal& proposal, const KernelPlan& plan, const std::string& statement,
+                           const std::string& member) {
   const auto& from = proposal.members.at(statement).members;
   const auto& to = plan.members.at(statement).members;
   const auto at = static_cast<std::size_t>(std::find(from.begin(), from.end(), member) - from.begin());
@@ -70,24 +73,28 @@ std::string planned_member(const ScheduleProposal& proposal, const KernelPlan& p
 }
 
 const std::vector<Digit>* digits_of(const KernelPlan& plan, const std::string& member) {
-  const auto found = std::find_if(plan.digits.begin(), plan.digits.end(), [&](const auto& entry) { return entry.first == member; });
+  const auto found =
+      std::find_if(plan.digits.begin(), plan.digits.end(), [&](const auto& entry) { return entry.first == member; });
   return found == plan.digits.end() ? nullptr : &found->second;
 }
 
 /// "S.i" of the first statement in which an iterator stands for the member.
-std::string spelling(const VariantContext& context, const KernelPlan& plan, const std::vector<std::string>& statements, const std::string& member) {
+std::string spelling(const VariantContext& context, const KernelPlan& plan, const std::vector<std::string>& statements,
+                     const std::string& member) {
   for (const std::string& statement : statements) {
     const StatementMembers& members = plan.members.at(statement);
     const auto at = std::find(members.members.begin(), members.members.end(), member);
     if (at == members.members.end()) continue;
-    const std::string iterator = bound_iterator(context.program, statement, members, static_cast<std::size_t>(at - members.members.begin()));
+    const std::string iterator =
+        bound_iterator(context.program, statement, members, static_cast<std::size_t>(at - members.members.begin()));
     if (!iterator.empty()) return statement + "." + iterator;
   }
   return "";
 }
 
 /// Every chain of the planned kernel that holds no register tile, as far as pins can name its loops.
-std::vector<std::pair<Chain, ScheduleProposal>> loose_chains(const VariantContext& context, const KernelPlan& planned, const Kernel& kernel) {
+std::vector<std::pair<Chain, ScheduleProposal>> loose_chains(const VariantContext& context, const KernelPlan& planned,
+                                                             const Kernel& kernel) {
   std::vector<std::pair<Chain, ScheduleProposal>> result;
   if (planned.statements.empty()) return result;
   const std::vector<std::string> tiles = register_tiles(context.machine, planned);
@@ -122,12 +129,14 @@ class ChainChoices {
     for (ChainMember& member : model_->members) add_tile(member);
     add_orders();
     add_parallel();
-    const bool any = model_->has_blocks || model_->has_points || model_->has_parallel ||
-                     std::any_of(model_->members.begin(), model_->members.end(), [](const ChainMember& m) { return m.has_choice; });
+    const bool any =
+        model_->has_blocks || model_->has_points || model_->has_parallel ||
+        std::any_of(model_->members.begin(), model_->members.end(), [](const ChainMember& m) { return m.has_choice; });
     if (!any) return;
     const auto model = model_;
     const std::string serial = part_.context.level(LevelKind::sequential), thread = part_.context.level(LevelKind::independent);
-    part_.variant.pin_writers.push_back([=](const std::vector<std::size_t>& values, std::vector<Pin>& pins) { write(*model, serial, thread, values, pins); });
+    part_.variant.pin_writers.push_back(
+        [=](const std::vector<std::size_t>& values, std::vector<Pin>& pins) { write(*model, serial, thread, values, pins); });
   }
 
  private:
@@ -139,7 +148,8 @@ class ChainChoices {
   static long extent(const ChainMember& member, const std::vector<std::size_t>& values) {
     return member.has_choice ? member.numbers[values[member.choice]] : member.planned;
   }
-  static void write(const ChainModel& model, const std::string& serial, const std::string& thread, const std::vector<std::size_t>& values, std::vector<Pin>& pins);
+  static void write(const ChainModel& model, const std::string& serial, const std::string& thread,
+                    const std::vector<std::size_t>& values, std::vector<Pin>& pins);
   std::string title() const { return join(model_->statements, ", "); }
 
   const KernelPart& part_;
@@ -186,9 +196,14 @@ void ChainChoices::find_members() {
 void ChainChoices::add_tile(ChainMember& member) {
   const VariantContext& context = part_.context;
   const std::string serial = context.level(LevelKind::sequential), thread = context.level(LevelKind::independent);
-  if (member.spelled.empty()) return part_.exclude(ConstraintKind::legality, title() + ": tile of " + member.member, "the loop mixes several of the source's, or runs one value: no pin can name it");
-  if (model_->members.size() < 2) return part_.exclude(ConstraintKind::legality, title() + ": tile of " + member.spelled, "no other loop may be exchanged with it: tiles would only cut it into pieces");
-  if (member.block.empty()) return part_.exclude(ConstraintKind::legality, title() + ": tile of " + member.spelled, "the planner could not cut it");
+  if (member.spelled.empty())
+    return part_.exclude(ConstraintKind::legality, title() + ": tile of " + member.member,
+                         "the loop mixes several of the source's, or runs one value: no pin can name it");
+  if (model_->members.size() < 2)
+    return part_.exclude(ConstraintKind::legality, title() + ": tile of " + member.spelled,
+                         "no other loop may be exchanged with it: tiles would only cut it into pieces");
+  if (member.block.empty())
+    return part_.exclude(ConstraintKind::legality, title() + ": tile of " + member.spelled, "the planner could not cut it");
   const std::size_t dot = member.spelled.find('.');
   const std::string statement = member.spelled.substr(0, dot), iterator = member.spelled.substr(dot + 1);
   member.frozen = context.given.tile(serial, statement, iterator) || context.given.tile(thread, statement, iterator);
@@ -205,8 +220,10 @@ void ChainChoices::add_tile(ChainMember& member) {
 std::size_t ChainChoices::add_order(const std::string& name, bool points, std::vector<ChoiceValue>& values, bool& has) {
   std::vector<std::string> names;
   const std::vector<std::size_t>& ordered = points ? model_->points : model_->blocks;
-  for (const std::size_t m : ordered) names.push_back(model_->members[m].spelled.substr(model_->members[m].spelled.find('.') + 1));
-  Choice choice{part_.planned.name + ": " + title() + " " + name, ChoiceKind::order, order_values(names, [](const auto&) { return true; }), 0};
+  for (const std::size_t m : ordered)
+    names.push_back(model_->members[m].spelled.substr(model_->members[m].spelled.find('.') + 1));
+  Choice choice{part_.planned.name + ": " + title() + " " + name, ChoiceKind::order,
+                order_values(names, [](const auto&) { return true; }), 0};
   std::vector<std::vector<ShapeEdit>> edits;
   for (const ChoiceValue& value : choice.values) {
     std::vector<ShapeEdit> list;
@@ -242,14 +259,16 @@ void ChainChoices::add_orders() {
     if (!member.spelled.empty() && !member.lanes) model_->blocks.push_back(m);
   }
   if (model_->blocks.size() < 2 || model_->blocks.size() > kMostOrdered) return;
-  if (!part_.context.given.orders.empty()) return part_.exclude(ConstraintKind::pin, title() + ": order of loops", "a pin decides it");
+  if (!part_.context.given.orders.empty())
+    return part_.exclude(ConstraintKind::pin, title() + ": order of loops", "a pin decides it");
   const bool nested = std::all_of(model_->blocks.begin(), model_->blocks.end(), [&](std::size_t m) {
     const std::vector<Digit>* digits = digits_of(part_.planned, model_->members[m].member);
-    return std::all_of(model_->statements.begin(), model_->statements.end(), [&](const std::string& s) {
-      return contains(path_dims(part_.planned.tree, s), digits->back().name);
-    });
+    return std::all_of(model_->statements.begin(), model_->statements.end(),
+                       [&](const std::string& s) { return contains(path_dims(part_.planned.tree, s), digits->back().name); });
   });
-  if (!nested) return part_.exclude(ConstraintKind::legality, title() + ": order of loops", "the planner gives some statements loops of their own: they are not nested in one another");
+  if (!nested)
+    return part_.exclude(ConstraintKind::legality, title() + ": order of loops",
+                         "the planner gives some statements loops of their own: they are not nested in one another");
   const std::vector<std::string> path = path_dims(part_.planned.tree, model_->statements.front());
   const auto place = [&](std::size_t m) {
     return std::find(path.begin(), path.end(), digits_of(part_.planned, model_->members[m].member)->back().name) - path.begin();
@@ -257,31 +276,40 @@ void ChainChoices::add_orders() {
   model_->points = model_->blocks;
   std::sort(model_->points.begin(), model_->points.end(), [&](std::size_t a, std::size_t b) { return place(a) < place(b); });
   model_->points_choice = add_order("order of loops", true, model_->point_values, model_->has_points);
-  const bool tiles = std::all_of(model_->blocks.begin(), model_->blocks.end(), [&](std::size_t m) { return model_->members[m].has_choice; });
+  const bool tiles =
+      std::all_of(model_->blocks.begin(), model_->blocks.end(), [&](std::size_t m) { return model_->members[m].has_choice; });
   if (!tiles) return;
   model_->blocks_choice = add_order("order of tile loops", false, model_->block_values, model_->has_blocks);
   const auto model = model_;
-  Constraint constraint{ConstraintKind::size, title() + ": order of tile loops", "a loop that is not cut has no tile loop whose place could change", {}, {}};
+  Constraint constraint{ConstraintKind::size,
+                        title() + ": order of tile loops",
+                        "a loop that is not cut has no tile loop whose place could change",
+                        {},
+                        {}};
   for (const std::size_t m : model->blocks) constraint.choices.push_back(model->members[m].choice);
   constraint.choices.push_back(model->blocks_choice);
   std::sort(constraint.choices.begin(), constraint.choices.end());
   constraint.allows = [model](const std::vector<std::size_t>& values) {
     if (values[model->blocks_choice] == 0) return true;
-    return std::all_of(model->blocks.begin(), model->blocks.end(), [&](std::size_t m) { return extent(model->members[m], values) > 0; });
+    return std::all_of(model->blocks.begin(), model->blocks.end(),
+                       [&](std::size_t m) { return extent(model->members[m], values) > 0; });
   };
   part_.variant.constraints.push_back(std::move(constraint));
 }
 
 void ChainChoices::add_parallel() {
   if (part_.context.threads <= 1) return;
-  if (!part_.context.given.parallels.empty()) return part_.exclude(ConstraintKind::pin, title() + ": loop of the threads", "a pin decides it");
-  if (model_->planned_parallel.empty()) return part_.exclude(ConstraintKind::legality, title() + ": loop of the threads", "the planner shares none of these loops");
+  if (!part_.context.given.parallels.empty())
+    return part_.exclude(ConstraintKind::pin, title() + ": loop of the threads", "a pin decides it");
+  if (model_->planned_parallel.empty())
+    return part_.exclude(ConstraintKind::legality, title() + ": loop of the threads", "the planner shares none of these loops");
   Choice choice{part_.planned.name + ": " + title() + " loop of the threads", ChoiceKind::parallel, {}, 0};
   std::vector<std::size_t> candidates;
   for (std::size_t m = 0; m < model_->members.size(); ++m) {
     const ChainMember& member = model_->members[m];
     // A loop in lanes has nothing left to share unless it is cut.
-    if (member.free && !member.spelled.empty() && (!member.lanes || member.member == model_->planned_parallel)) candidates.push_back(m);
+    if (member.free && !member.spelled.empty() && (!member.lanes || member.member == model_->planned_parallel))
+      candidates.push_back(m);
   }
   std::vector<std::vector<ShapeEdit>> edits;
   bool has_planned = false;
@@ -310,18 +338,23 @@ void ChainChoices::add_parallel() {
   model_->has_parallel = true;
 }
 
-void ChainChoices::write(const ChainModel& model, const std::string& serial, const std::string& thread, const std::vector<std::size_t>& values, std::vector<Pin>& pins) {
-  const std::string shared = model.has_parallel ? model.members[model.parallel[values[model.parallel_choice]]].member : model.planned_parallel;
+void ChainChoices::write(const ChainModel& model, const std::string& serial, const std::string& thread,
+                         const std::vector<std::size_t>& values, std::vector<Pin>& pins) {
+  const std::string shared =
+      model.has_parallel ? model.members[model.parallel[values[model.parallel_choice]]].member : model.planned_parallel;
   for (const ChainMember& member : model.members) {
     if (!member.has_choice || member.frozen) continue;
     const long tile = extent(member, values);
     pins.push_back(tile_pin(member.member == shared && tile > 0 ? thread : serial, member.spelled, tile));
   }
-  if (model.has_parallel) pins.push_back(simple_pin("parallel", {model.members[model.parallel[values[model.parallel_choice]]].spelled}));
-  const bool blocks = model.has_blocks && values[model.blocks_choice] != 0, points = model.has_points && values[model.points_choice] != 0;
+  if (model.has_parallel)
+    pins.push_back(simple_pin("parallel", {model.members[model.parallel[values[model.parallel_choice]]].spelled}));
+  const bool blocks = model.has_blocks && values[model.blocks_choice] != 0,
+             points = model.has_points && values[model.points_choice] != 0;
   if (!blocks && !points) return;
   std::vector<std::string> names;
-  const auto list = [&](const std::vector<std::size_t>& ordered, const std::vector<ChoiceValue>& orders, bool has, std::size_t choice, bool only_cut) {
+  const auto list = [&](const std::vector<std::size_t>& ordered, const std::vector<ChoiceValue>& orders, bool has,
+                        std::size_t choice, bool only_cut) {
     for (std::size_t i = 0; i < ordered.size(); ++i) {
       const std::size_t at = has ? static_cast<std::size_t>(orders[values[choice]].permutation[i]) : i;
       const ChainMember& member = model.members[ordered[at]];
@@ -358,7 +391,8 @@ std::vector<Pin> loop_shape_pins(const VariantContext& context, const KernelPlan
 }
 
 void add_loop_choices(const KernelPart& part, const Kernel& kernel) {
-  for (const auto& [chain, proposal] : loose_chains(part.context, part.planned, kernel)) ChainChoices(part, chain, proposal).add();
+  for (const auto& [chain, proposal] : loose_chains(part.context, part.planned, kernel))
+    ChainChoices(part, chain, proposal).add();
 }
 
 void add_promotion_choices(const KernelPart& part) {
@@ -371,10 +405,12 @@ void add_promotion_choices(const KernelPart& part) {
     seen.push_back(tensor);
     const bool packed = std::any_of(tiles.begin(), tiles.end(), [&](const std::string& s) {
       const Statement& statement = part.context.program.statement(s);
-      return statement.write.tensor == tensor || std::any_of(statement.reads.begin(), statement.reads.end(), [&](const Access& a) { return a.tensor == tensor; });
+      return statement.write.tensor == tensor ||
+             std::any_of(statement.reads.begin(), statement.reads.end(), [&](const Access& a) { return a.tensor == tensor; });
     });
     if (packed) {
-      part.exclude(ConstraintKind::legality, what + " = off", "a padded register tile reads beyond the data: its operands must be promoted");
+      part.exclude(ConstraintKind::legality, what + " = off",
+                   "a padded register tile reads beyond the data: its operands must be promoted");
       continue;
     }
     if (part.context.given.promote(tensor)) {

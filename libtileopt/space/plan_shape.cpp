@@ -20,7 +20,8 @@ class ShapeBuilder {
   KernelShape build() {
     shape_.name = plan_.name;
     for (const auto& [member, digits] : plan_.digits) add_member(member, digits);
-    for (const std::string& name : plan_.statements) views_.push_back(view_statement(program_, name, plan_.members.at(name), sizes_));
+    for (const std::string& name : plan_.statements)
+      views_.push_back(view_statement(program_, name, plan_.members.at(name), sizes_));
     for (const StatementView& view : views_) {
       for (std::size_t m = 0; m < view.members.size(); ++m) {
         double& extent = shape_.extents[index_of(view.members[m])];
@@ -48,7 +49,8 @@ class ShapeBuilder {
     return static_cast<std::size_t>(std::find(shape_.members.begin(), shape_.members.end(), member) - shape_.members.begin());
   }
   int digit_number(const std::string& name) const {
-    const auto found = std::find_if(shape_.digits.begin(), shape_.digits.end(), [&](const ShapeDigit& d) { return d.name == name; });
+    const auto found =
+        std::find_if(shape_.digits.begin(), shape_.digits.end(), [&](const ShapeDigit& d) { return d.name == name; });
     return found == shape_.digits.end() ? -1 : static_cast<int>(found - shape_.digits.begin());
   }
 
@@ -79,7 +81,8 @@ class ShapeBuilder {
   }
 
   /// Promotions of the tensor that this statement reads or writes through, outer scopes first, with the depths of their scopes.
-  std::vector<std::pair<std::size_t, const Promotion*>> promotions_of(const std::string& statement, const std::string& tensor) const {
+  std::vector<std::pair<std::size_t, const Promotion*>> promotions_of(const std::string& statement,
+                                                                      const std::string& tensor) const {
     std::vector<std::pair<std::size_t, const Promotion*>> found;
     const std::vector<std::string> path = path_dims(plan_.tree, statement);
     for (const Promotion& promotion : plan_.promotions) {
@@ -108,14 +111,16 @@ class ShapeBuilder {
       stream.coefficients.push_back(std::move(row));
     }
     // Elements of a tensor whose rows have gaps lie on lines of their own.
-    if (access.affine && !access.order.empty() && !access.contiguous) stream.coefficients.emplace_back(shape_.members.size(), 0);
+    if (access.affine && !access.order.empty() && !access.contiguous)
+      stream.coefficients.emplace_back(shape_.members.size(), 0);
     for (const auto& [depth, promotion] : promotions_of(view.statement, access.tensor)) {
       ShapeStream source = stream;
       source.copy = true;
       source.below = std::min(depth, loops);
       const bool in_register = promotion->space == "register";
       if (!in_register) {
-        const bool straight = !promotion->layout.empty() && access.contiguous && promotion->layout.back().tensor_dim == static_cast<int>(*access.contiguous);
+        const bool straight = !promotion->layout.empty() && access.contiguous &&
+                              promotion->layout.back().tensor_dim == static_cast<int>(*access.contiguous);
         source.copy_cycles = (straight ? kStraightCopyCycles : kCrossCopyCycles) * (access.write ? 2 : 1);
       }
       result.streams.push_back(source);
@@ -140,11 +145,13 @@ class ShapeBuilder {
     std::vector<ShapeStream> merged;
     for (ShapeStream& stream : streams) {
       const auto same = std::find_if(merged.begin(), merged.end(), [&](const ShapeStream& m) {
-        return m.array == stream.array && m.coefficients == stream.coefficients && m.copy == stream.copy && m.created == stream.created &&
-               m.below == stream.below && m.renewed == stream.renewed;
+        return m.array == stream.array && m.coefficients == stream.coefficients && m.copy == stream.copy &&
+               m.created == stream.created && m.below == stream.below && m.renewed == stream.renewed;
       });
-      if (same == merged.end()) merged.push_back(std::move(stream));
-      else same->write = same->write || stream.write;
+      if (same == merged.end())
+        merged.push_back(std::move(stream));
+      else
+        same->write = same->write || stream.write;
     }
     streams = std::move(merged);
   }
@@ -163,11 +170,16 @@ KernelShape shape_of_kernel(const Program& program, const KernelPlan& plan, cons
   return ShapeBuilder(program, plan, machine, sizes).build();
 }
 
-std::vector<KernelShape> shapes_of_plan(const Program& source, const Plan& plan, const Machine& machine, const TypicalSizes& sizes) {
+std::vector<KernelShape> shapes_of_plan(const Program& source, const Plan& plan, const Machine& machine,
+                                        const TypicalSizes& sizes) {
   const std::shared_ptr<const Program> borrowed(std::shared_ptr<void>(), &source);
   const auto rewritten = apply_rewrites(borrowed, plan.rewrites);
   if (const auto* refused = std::get_if<Infeasible>(&rewritten))
-    throw Errors(Diagnostic{ErrorCode::invalid_plan, {}, "the plan's rewrites do not fit the program: " + refused->reason, "use the program that the plan was made for", ""});
+    throw Errors(Diagnostic{ErrorCode::invalid_plan,
+                            {},
+                            "the plan's rewrites do not fit the program: " + refused->reason,
+                            "use the program that the plan was made for",
+                            ""});
   const std::shared_ptr<const Program> program = std::get<RewrittenProgram>(rewritten);
   std::vector<KernelShape> shapes;
   for (const KernelPlan& kernel : plan.kernels) shapes.push_back(shape_of_kernel(*program, kernel, machine, sizes));

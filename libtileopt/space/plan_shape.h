@@ -14,6 +14,7 @@ namespace tileopt {
 KernelShape shape_of_kernel(const Program& program, const KernelPlan& plan, const Machine& machine, const TypicalSizes& sizes);
 
 /// Shapes of all kernels, in launch order. @throws Errors(invalid_plan) where a rewrite of the Plan does not fit the program.
-std::vector<KernelShape> shapes_of_plan(const Program& source, const Plan& plan, const Machine& machine, const TypicalSizes& sizes);
+std::vector<KernelShape> shapes_of_plan(const Program& source, const Plan& plan, const Machine& machine,
+                                        const TypicalSizes& sizes);
 
 }  // namespace tileopt

@@ -11,10 +11,15 @@ namespace {
 void apply_edit(const ShapeEdit& edit, std::vector<KernelShape>& shapes) {
   KernelShape& shape = shapes[edit.kernel];
   switch (edit.kind) {
-    case ShapeEdit::Kind::radix: shape.digits[edit.at].radix = edit.radix; return;
-    case ShapeEdit::Kind::level: shape.digits[edit.at].kind = edit.level; return;
+    case ShapeEdit::Kind::radix:
+      shape.digits[edit.at].radix = edit.radix;
+      return;
+    case ShapeEdit::Kind::level:
+      shape.digits[edit.at].kind = edit.level;
+      return;
     case ShapeEdit::Kind::path:
-      for (std::size_t i = 0; i < edit.positions.size(); ++i) shape.statements[edit.at].path[edit.positions[i]] = edit.digits[i];
+      for (std::size_t i = 0; i < edit.positions.size(); ++i)
+        shape.statements[edit.at].path[edit.positions[i]] = edit.digits[i];
       return;
     case ShapeEdit::Kind::stream:
       for (const std::size_t s : edit.positions) shape.statements[edit.at].streams[s].active = edit.active;
@@ -34,7 +39,8 @@ double ratio(double part, double whole) { return whole > 0 ? part / whole : 0; }
 
 }  // namespace
 
-PointScorer::PointScorer(const PlanSpace& space, const Machine& machine, int threads) : space_(space), model_(machine, threads) {
+PointScorer::PointScorer(const PlanSpace& space, const Machine& machine, int threads)
+    : space_(space), model_(machine, threads) {
   for (const Variant& variant : space.variants()) shapes_.push_back(variant.shapes);
 }
 
@@ -61,7 +67,8 @@ Cost PointScorer::score(const Point& point, CostCounts& counts) {
   return evaluate(point.variant, &counts);
 }
 
-Features features_of(const Cost& cost, const CostCounts& counts, const std::vector<KernelShape>& shapes, const Machine& machine, int threads) {
+Features features_of(const Cost& cost, const CostCounts& counts, const std::vector<KernelShape>& shapes, const Machine& machine,
+                     int threads) {
   double statements = 0, loops = 0, streams = 0;
   for (const KernelShape& shape : shapes) {
     for (const ShapeStatement& statement : shape.statements) {
@@ -70,7 +77,8 @@ Features features_of(const Cost& cost, const CostCounts& counts, const std::vect
       for (const ShapeStream& stream : statement.streams) streams += stream.active && !stream.copy ? 1 : 0;
     }
   }
-  const double peak = machine.frequency * std::max(machine.fma_per_cycle, 0.1) * 2 * std::max(1.0, machine.vector_bytes / 4.0) * threads;
+  const double peak =
+      machine.frequency * std::max(machine.fma_per_cycle, 0.1) * 2 * std::max(1.0, machine.vector_bytes / 4.0) * threads;
   Features features = {
       {"kernels", double(shapes.size())},
       {"statements", statements},

@@ -37,7 +37,8 @@ inline constexpr int features_version = 1;
 
 /// Named numbers about a Plan, in a fixed order: logarithms of counts, ratios, and the parts of its cost (docs/search.md).
 using Features = std::vector<std::pair<std::string, double>>;
-Features features_of(const Cost& cost, const CostCounts& counts, const std::vector<KernelShape>& shapes, const Machine& machine, int threads);
+Features features_of(const Cost& cost, const CostCounts& counts, const std::vector<KernelShape>& shapes, const Machine& machine,
+                     int threads);
 
 struct PlanScore {
   Cost cost;

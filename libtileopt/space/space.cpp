@@ -15,19 +15,23 @@ constexpr int kMostRejections = 1000000;
 std::vector<std::vector<const Constraint*>> constraints_by_choice(const Variant& variant) {
   std::vector<std::vector<const Constraint*>> by_choice(variant.choices.size());
   for (const Constraint& constraint : variant.constraints) {
-    const std::size_t last = constraint.choices.empty() ? 0 : *std::max_element(constraint.choices.begin(), constraint.choices.end());
+    const std::size_t last =
+        constraint.choices.empty() ? 0 : *std::max_element(constraint.choices.begin(), constraint.choices.end());
     if (last < by_choice.size()) by_choice[last].push_back(&constraint);
   }
   return by_choice;
 }
 
-std::string constraint_title(const Constraint& constraint) { return constraint_kind_name(constraint.kind) + ": " + constraint.name; }
+std::string constraint_title(const Constraint& constraint) {
+  return constraint_kind_name(constraint.kind) + ": " + constraint.name;
+}
 
-/// Counts the points of one variant. Choices that no constraint looks at multiply; sets of choices that constraints tie together are
-/// walked, each set by itself.
+/// Counts the points of one variant. Choices that no constraint looks at multiply; sets of choices that constraints tie
+/// together are walked, each set by itself.
 class Counter {
  public:
-  Counter(const Variant& variant, double most_steps) : variant_(variant), by_choice_(constraints_by_choice(variant)), most_steps_(most_steps) {
+  Counter(const Variant& variant, double most_steps)
+      : variant_(variant), by_choice_(constraints_by_choice(variant)), most_steps_(most_steps) {
     values_ = variant.planned_values();
     set_of_.resize(variant.choices.size());
     std::iota(set_of_.begin(), set_of_.end(), std::size_t{0});
@@ -45,13 +49,17 @@ class Counter {
         if (set_of_[c] == set) walked_.push_back(c);
       if (walked_.empty()) continue;
       inside_.assign(walked_.size() + 1, 1);
-      for (std::size_t w = walked_.size(); w-- > 0;) inside_[w] = inside_[w + 1] * double(variant_.choices[walked_[w]].values.size());
+      for (std::size_t w = walked_.size(); w-- > 0;)
+        inside_[w] = inside_[w + 1] * double(variant_.choices[walked_[w]].values.size());
       raw_after /= inside_[0];
       points_ = 0;
       pruned_.clear();
-      const bool constrained = std::any_of(walked_.begin(), walked_.end(), [&](std::size_t c) { return !by_choice_[c].empty(); });
-      if (!constrained) points_ = inside_[0];
-      else if (!walk(0)) return false;
+      const bool constrained =
+          std::any_of(walked_.begin(), walked_.end(), [&](std::size_t c) { return !by_choice_[c].empty(); });
+      if (!constrained)
+        points_ = inside_[0];
+      else if (!walk(0))
+        return false;
       // A point that two sets rule out counts for the first one.
       for (const auto& [title, number] : pruned_) pruned[title] += number * points * raw_after;
       points *= points_;
@@ -76,7 +84,8 @@ class Counter {
     for (std::size_t v = 0; v < variant_.choices[c].values.size(); ++v) {
       if (++steps_ > most_steps_) return false;
       values_[c] = v;
-      const auto broken = std::find_if(by_choice_[c].begin(), by_choice_[c].end(), [&](const Constraint* k) { return !k->allows(values_); });
+      const auto broken =
+          std::find_if(by_choice_[c].begin(), by_choice_[c].end(), [&](const Constraint* k) { return !k->allows(values_); });
       if (broken != by_choice_[c].end()) {
         pruned_[constraint_title(**broken)] += inside_[w + 1];
         continue;
@@ -89,7 +98,7 @@ class Counter {
   const Variant& variant_;
   std::vector<std::vector<const Constraint*>> by_choice_;
   double most_steps_, steps_ = 0, points_ = 0;
-  std::vector<std::size_t> set_of_;   ///< choice -> its set, named by the smallest choice in it
+  std::vector<std::size_t> set_of_;  ///< choice -> its set, named by the smallest choice in it
   std::vector<std::size_t> walked_, values_;
   std::vector<double> inside_;
   std::map<std::string, double> pruned_;
@@ -106,21 +115,30 @@ bool one_exchange(const std::vector<int>& a, const std::vector<int>& b) {
 
 std::string choice_kind_name(ChoiceKind kind) {
   switch (kind) {
-    case ChoiceKind::tile: return "tile";
-    case ChoiceKind::order: return "order";
-    case ChoiceKind::parallel: return "parallel";
-    case ChoiceKind::promotion: return "promotion";
+    case ChoiceKind::tile:
+      return "tile";
+    case ChoiceKind::order:
+      return "order";
+    case ChoiceKind::parallel:
+      return "parallel";
+    case ChoiceKind::promotion:
+      return "promotion";
   }
   return "?";
 }
 
 std::string constraint_kind_name(ConstraintKind kind) {
   switch (kind) {
-    case ConstraintKind::capacity: return "capacity";
-    case ConstraintKind::legality: return "legality";
-    case ConstraintKind::pin: return "pin";
-    case ConstraintKind::machine: return "machine";
-    case ConstraintKind::size: return "size";
+    case ConstraintKind::capacity:
+      return "capacity";
+    case ConstraintKind::legality:
+      return "legality";
+    case ConstraintKind::pin:
+      return "pin";
+    case ConstraintKind::machine:
+      return "machine";
+    case ConstraintKind::size:
+      return "size";
   }
   return "?";
 }
@@ -143,10 +161,15 @@ std::vector<std::size_t> near_values(const Choice& choice, std::size_t value) {
     if (v == value) continue;
     bool close = true;
     switch (choice.kind) {
-      case ChoiceKind::tile: close = v + 1 == value || value + 1 == v; break;
-      case ChoiceKind::order: close = one_exchange(choice.values[v].permutation, choice.values[value].permutation); break;
+      case ChoiceKind::tile:
+        close = v + 1 == value || value + 1 == v;
+        break;
+      case ChoiceKind::order:
+        close = one_exchange(choice.values[v].permutation, choice.values[value].permutation);
+        break;
       case ChoiceKind::parallel:
-      case ChoiceKind::promotion: break;
+      case ChoiceKind::promotion:
+        break;
     }
     if (close) near.push_back(v);
   }
@@ -158,8 +181,10 @@ PlanSpace::PlanSpace(std::string program, std::vector<Variant> variants, std::ve
   for (const Variant& variant : variants_) {
     TILEOPT_CHECK(variant.edits.size() == variant.choices.size(), "every choice of `" + variant.name + "` says what it does");
     for (std::size_t c = 0; c < variant.choices.size(); ++c) {
-      TILEOPT_CHECK(variant.choices[c].planned < variant.choices[c].values.size(), "choice " + variant.choices[c].name + " has its planned value");
-      TILEOPT_CHECK(variant.edits[c].size() == variant.choices[c].values.size(), "every value of " + variant.choices[c].name + " says what it does");
+      TILEOPT_CHECK(variant.choices[c].planned < variant.choices[c].values.size(),
+                    "choice " + variant.choices[c].name + " has its planned value");
+      TILEOPT_CHECK(variant.edits[c].size() == variant.choices[c].values.size(),
+                    "every value of " + variant.choices[c].name + " says what it does");
     }
   }
 }
@@ -182,8 +207,8 @@ const Constraint* PlanSpace::violated(const Point& point) const {
   return nullptr;
 }
 
-/// The smallest combination of values from `values` on (behind it where `exclusive`) that satisfies the constraints of the variant.
-/// Values are checked as they are set, so that a violated constraint skips all that shares its choices.
+/// The smallest combination of values from `values` on (behind it where `exclusive`) that satisfies the constraints of the
+/// variant. Values are checked as they are set, so that a violated constraint skips all that shares its choices.
 bool PlanSpace::search_from(std::size_t v, std::vector<std::size_t> values, bool exclusive, Point& found) const {
   const Variant& variant = variants_[v];
   const auto by_choice = constraints_by_choice(variant);
@@ -200,7 +225,8 @@ bool PlanSpace::search_from(std::size_t v, std::vector<std::size_t> values, bool
       values[c--] = 0;
       continue;
     }
-    const bool allowed = std::all_of(by_choice[c].begin(), by_choice[c].end(), [&](const Constraint* k) { return k->allows(values); });
+    const bool allowed =
+        std::all_of(by_choice[c].begin(), by_choice[c].end(), [&](const Constraint* k) { return k->allows(values); });
     if (!allowed) {
       std::fill(values.begin() + static_cast<std::ptrdiff_t>(c) + 1, values.end(), 0);
       advance = true;
@@ -280,7 +306,8 @@ Pins PlanSpace::pins(const Point& point) const {
 std::string PlanSpace::text(const Point& point) const {
   const Variant& variant = variants_.at(point.variant);
   std::string text = variant.name;
-  for (std::size_t c = 0; c < variant.choices.size(); ++c) text += "; " + variant.choices[c].name + " = " + variant.choices[c].values[point.values[c]].text;
+  for (std::size_t c = 0; c < variant.choices.size(); ++c)
+    text += "; " + variant.choices[c].name + " = " + variant.choices[c].values[point.values[c]].text;
   return text;
 }
 

@@ -36,7 +36,8 @@ std::vector<ChoiceValue> tile_values(std::vector<long> numbers) {
   return values;
 }
 
-std::vector<ChoiceValue> order_values(const std::vector<std::string>& names, const std::function<bool(const std::vector<int>&)>& allowed) {
+std::vector<ChoiceValue> order_values(const std::vector<std::string>& names,
+                                      const std::function<bool(const std::vector<int>&)>& allowed) {
   std::vector<int> permutation(names.size());
   std::iota(permutation.begin(), permutation.end(), 0);
   std::vector<ChoiceValue> values;
@@ -69,7 +70,8 @@ int KernelPart::digit(const std::string& name) const {
 
 std::size_t KernelPart::statement(const std::string& name) const {
   const auto& statements = shape().statements;
-  const auto found = std::find_if(statements.begin(), statements.end(), [&](const ShapeStatement& s) { return s.name == name; });
+  const auto found =
+      std::find_if(statements.begin(), statements.end(), [&](const ShapeStatement& s) { return s.name == name; });
   TILEOPT_CHECK(found != statements.end(), "statement " + name + " has a shape");
   return static_cast<std::size_t>(found - statements.begin());
 }
@@ -84,7 +86,8 @@ ShapeEdit KernelPart::radix_edit(const std::string& name, long radix) const {
   return edit;
 }
 
-std::size_t KernelPart::add_tile(const std::string& name, const std::string& digit_name, std::vector<long> numbers, long own, bool frozen) const {
+std::size_t KernelPart::add_tile(const std::string& name, const std::string& digit_name, std::vector<long> numbers, long own,
+                                 bool frozen) const {
   if (frozen) {
     exclude(ConstraintKind::pin, name, "a pin decides it");
     numbers.clear();

@@ -16,10 +16,10 @@ namespace tileopt {
 
 /// What all choices of a variant are made from. Referenced objects outlive the building.
 struct VariantContext {
-  const Program& program;        ///< as the variant's rewrites leave it
+  const Program& program;  ///< as the variant's rewrites leave it
   const Machine& machine;
-  const TypicalSizes& sizes;     ///< complete
-  const PinTable& given;         ///< pins that the space has to keep
+  const TypicalSizes& sizes;  ///< complete
+  const PinTable& given;      ///< pins that the space has to keep
   int threads = 1;
 
   std::string level(LevelKind kind) const;  ///< name of the machine's first level of this kind
@@ -34,11 +34,12 @@ Pin promote_pin(const std::string& tensor, const std::string& space, const std::
 /// Numbers as text; 0 is "whole".
 std::vector<ChoiceValue> tile_values(std::vector<long> numbers);
 /// All permutations of 0 .. names.size() - 1 that `allowed` admits, named by `names`, the identity first.
-std::vector<ChoiceValue> order_values(const std::vector<std::string>& names, const std::function<bool(const std::vector<int>&)>& allowed);
+std::vector<ChoiceValue> order_values(const std::vector<std::string>& names,
+                                      const std::function<bool(const std::vector<int>&)>& allowed);
 std::size_t index_of_number(const std::vector<ChoiceValue>& values, long number);
 
-/// One kernel of a variant: `planned` is the planner's own plan, `shaped` the same with every loop that may be cut cut (its shape is
-/// variant.shapes[kernel]). Both add what they find to `variant`.
+/// One kernel of a variant: `planned` is the planner's own plan, `shaped` the same with every loop that may be cut cut (its
+/// shape is variant.shapes[kernel]). Both add what they find to `variant`.
 struct KernelPart {
   const VariantContext& context;
   const KernelPlan& planned;
@@ -49,12 +50,15 @@ struct KernelPart {
   const KernelShape& shape() const { return variant.shapes[kernel]; }
   /// Adds a choice and gives its number.
   std::size_t add(Choice choice, std::vector<std::vector<ShapeEdit>> edits) const;
-  void exclude(ConstraintKind kind, const std::string& what, const std::string& reason) const { variant.excluded.push_back({kind, what, reason}); }
-  int digit(const std::string& name) const;            ///< number in the shape; -1: none
+  void exclude(ConstraintKind kind, const std::string& what, const std::string& reason) const {
+    variant.excluded.push_back({kind, what, reason});
+  }
+  int digit(const std::string& name) const;  ///< number in the shape; -1: none
   std::size_t statement(const std::string& name) const;
   ShapeEdit radix_edit(const std::string& digit, long radix) const;
   /// The choice of a tile: values become radices of `digit`, or the planner's `own` alone where a given pin decides it.
-  std::size_t add_tile(const std::string& name, const std::string& digit, std::vector<long> numbers, long own, bool frozen) const;
+  std::size_t add_tile(const std::string& name, const std::string& digit, std::vector<long> numbers, long own,
+                       bool frozen) const;
 };
 
 /// Pins that cut every loop that may be cut, so that a Plan made with them shows where the tile loops stand.

@@ -13,7 +13,9 @@ namespace {
 
 using nlohmann::json;
 
-const char* const add = "def add(A: f32[M, N], B: f32[N, M], C: out[f32[M, N]]):\n    for i, j in grid(M, N):\n        C[i, j] = A[i, j] + B[j, i]\n";
+const char* const add =
+    "def add(A: f32[M, N], B: f32[N, M], C: out[f32[M, N]]):\n    for i, j in grid(M, N):\n        C[i, j] = A[i, j] + B[j, "
+    "i]\n";
 const char* const add_tuned = "\n\n@schedule(add)\ndef tuned():\n    tile(\"serial\", i=16, j=32)\n";
 
 json result_of(const ToolRun& run) { return json::parse(run.out).at("results").at(0); }
@@ -21,7 +23,8 @@ json result_of(const ToolRun& run) { return json::parse(run.out).at("results").a
 std::size_t lines_of(const std::string& text) { return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n')); }
 
 TEST(Enumerate, CountsListsAndSaysWhy) {
-  const ToolRun run = run_tool({"enumerate", kernel_file("gemm"), "-m", "zen4", "--size", "M=512,N=512,K=512", "--limit", "4", "--best", "2", "--sample", "500", "--json"});
+  const ToolRun run = run_tool({"enumerate", kernel_file("gemm"), "-m", "zen4", "--size", "M=512,N=512,K=512", "--limit", "4",
+                                "--best", "2", "--sample", "500", "--json"});
   ASSERT_EQ(run.exit_code, 0) << run.err;
   const json result = result_of(run), space = result.at("space");
   EXPECT_TRUE(space.at("exact"));
@@ -29,16 +32,19 @@ TEST(Enumerate, CountsListsAndSaysWhy) {
   double pruned = space.at("points");
   for (const auto& [name, points] : space.at("pruned").items()) pruned += points.get<double>();
   EXPECT_EQ(pruned, space.at("without_constraints").get<double>()) << "every point is there or has a reason";
-  for (const json& constraint : space.at("structures").at(0).at("constraints")) EXPECT_FALSE(constraint.at("reason").get<std::string>().empty());
+  for (const json& constraint : space.at("structures").at(0).at("constraints"))
+    EXPECT_FALSE(constraint.at("reason").get<std::string>().empty());
   std::set<std::string> keys;
   ASSERT_EQ(result.at("points").size(), 6u);
   for (const json& point : result.at("points")) {
     EXPECT_TRUE(keys.insert(point.at("key")).second);
     EXPECT_GT(point.at("seconds"), 0);
   }
-  EXPECT_LE(result.at("points").at(4).at("seconds"), result.at("points").at(5).at("seconds")) << "the best of the sample, in order";
+  EXPECT_LE(result.at("points").at(4).at("seconds"), result.at("points").at(5).at("seconds"))
+      << "the best of the sample, in order";
 
-  const ToolRun again = run_tool({"enumerate", kernel_file("gemm"), "-m", "zen4", "--size", "M=512,N=512,K=512", "--limit", "4"});
+  const ToolRun again =
+      run_tool({"enumerate", kernel_file("gemm"), "-m", "zen4", "--size", "M=512,N=512,K=512", "--limit", "4"});
   for (const std::string& key : keys) {
     if (again.out.find(key) == std::string::npos) continue;
     EXPECT_NE(again.out.find("C.i in atom"), std::string::npos);
@@ -59,19 +65,22 @@ TEST(Enumerate, PointsArePinsForCompile) {
     }
     const ToolRun explained = run_tool(command);
     ASSERT_EQ(explained.exit_code, 0) << explained.err << point.dump(1);
-    EXPECT_NEAR(result_of(explained).at("cost").at("seconds").get<double>(), point.at("seconds").get<double>(), 0.01 * point.at("seconds").get<double>());
+    EXPECT_NEAR(result_of(explained).at("cost").at("seconds").get<double>(), point.at("seconds").get<double>(),
+                0.01 * point.at("seconds").get<double>());
   }
 }
 
 TEST(Score, CostFeaturesAndRate) {
   const Folder folder;
-  const ToolRun run = run_tool({"score", kernel_file("gemm"), "-m", "zen4", "--size", "M=1024,N=1024,K=1024", "--features", folder / "f.csv", "--json"});
+  const ToolRun run = run_tool(
+      {"score", kernel_file("gemm"), "-m", "zen4", "--size", "M=1024,N=1024,K=1024", "--features", folder / "f.csv", "--json"});
   ASSERT_EQ(run.exit_code, 0) << run.err;
   const json result = result_of(run);
   EXPECT_EQ(result.at("cost").at("binding"), "compute");
   EXPECT_EQ(result.at("features").at("version"), 1);
   EXPECT_EQ(lines_of(read_text(folder / "f.csv")), 2u);
-  const ToolRun sampled = run_tool({"score", kernel_file("gemm"), "-m", "zen4", "--sample", "50", "--features", folder / "many.csv", "--rate", "--json"});
+  const ToolRun sampled = run_tool(
+      {"score", kernel_file("gemm"), "-m", "zen4", "--sample", "50", "--features", folder / "many.csv", "--rate", "--json"});
   ASSERT_EQ(sampled.exit_code, 0) << sampled.err;
   EXPECT_GT(result_of(sampled).at("points_per_second"), 1000);
   const std::string many = read_text(folder / "many.csv");
@@ -85,8 +94,28 @@ TEST(Score, CostFeaturesAndRate) {
 TEST(Search, FindsRecordsResumesAndReplays) {
   const Folder folder;
   const std::string program = folder.write("add.tile", add), runs = folder / "runs.jsonl";
-  const std::vector<std::string> command = {"search", program, "--size", "M=300,N=200", "--records", runs, "--trials", "5", "--finalists", "1", "--rounds", "2",
-                                            "--deterministic", "--strategy", "random", "--seed", "7", "-o", folder / "best.json", "--report", folder / "report.json", "--json"};
+  const std::vector<std::string> command = {"search",
+                                            program,
+                                            "--size",
+                                            "M=300,N=200",
+                                            "--records",
+                                            runs,
+                                            "--trials",
+                                            "5",
+                                            "--finalists",
+                                            "1",
+                                            "--rounds",
+                                            "2",
+                                            "--deterministic",
+                                            "--strategy",
+                                            "random",
+                                            "--seed",
+                                            "7",
+                                            "-o",
+                                            folder / "best.json",
+                                            "--report",
+                                            folder / "report.json",
+                                            "--json"};
   const ToolRun run = run_tool(command);
   ASSERT_EQ(run.exit_code, 0) << run.err;
   const json result = result_of(run);
@@ -116,7 +145,8 @@ TEST(Search, FindsRecordsResumesAndReplays) {
 TEST(Search, CtrlCEndsWithTheBestSoFarAndKillsLoseNothing) {
   const Folder folder;
   const std::string program = folder.write("add.tile", add), runs = folder / "runs.jsonl";
-  const std::vector<std::string> command = {"search", program, "--size", "M=300,N=200", "--records", runs, "--trials", "400", "--seconds", "0.01"};
+  const std::vector<std::string> command = {"search", program,    "--size", "M=300,N=200", "--records",
+                                            runs,     "--trials", "400",    "--seconds",   "0.01"};
   EXPECT_EQ(interrupt_tool(command, SIGKILL, 2500).exit_code, 128 + SIGKILL);
   const ToolRun run = interrupt_tool(command, SIGINT, 5000);
   EXPECT_EQ(run.exit_code, 128 + SIGINT) << run.err;
@@ -157,7 +187,8 @@ TEST(Search, BadInput) {
   EXPECT_FALSE(exists(runs));
   EXPECT_EQ(run_tool({"search", program, "--size", "M=9,N=9"}).exit_code, 1) << "--records is required";
   EXPECT_EQ(run_tool({"score", program, "--records", runs}).exit_code, 1) << "there is no such file";
-  const ToolRun self = run_tool({"search", program, "--size", "M=20,N=20", "--records", program, "--trials", "1", "--seconds", "0.01"});
+  const ToolRun self =
+      run_tool({"search", program, "--size", "M=20,N=20", "--records", program, "--trials", "1", "--seconds", "0.01"});
   EXPECT_EQ(self.exit_code, 1);
   EXPECT_EQ(read_text(program), add);
 }
@@ -174,7 +205,8 @@ TEST(Bench, PlansBesideTheOriginal) {
     EXPECT_GT(plan.at("seconds"), 0);
   }
   EXPECT_EQ(names, (std::vector<std::string>{"original", "planned", "@tuned"}));
-  const ToolRun table = run_tool({"bench", folder / "kernels", "--size", "M=50,N=50", "--seconds", "0.01", "--pin", "schedule(\"original\")"});
+  const ToolRun table =
+      run_tool({"bench", folder / "kernels", "--size", "M=50,N=50", "--seconds", "0.01", "--pin", "schedule(\"original\")"});
   ASSERT_EQ(table.exit_code, 0) << table.err;
   EXPECT_NE(table.out.find("kernel  plan"), std::string::npos) << table.out;
   EXPECT_NE(table.out.find("--pin"), std::string::npos) << table.out;

@@ -22,7 +22,8 @@ def add(A: f32[M, N], B: f32[N, M], C: out[f32[M, N]]):
 /// Builds as the Measurer does, but puts a line of C in front of some of the kernels.
 class FaultyTrials : public Trials {
  public:
-  FaultyTrials(std::shared_ptr<const Program> program, const Machine& machine, const MeasureOptions& options, std::vector<std::string> faults)
+  FaultyTrials(std::shared_ptr<const Program> program, const Machine& machine, const MeasureOptions& options,
+               std::vector<std::string> faults)
       : program_(program), machine_(machine), measurer_(program, machine, options), faults_(std::move(faults)) {}
 
   const RecordKey& key() const override { return measurer_.key(); }
@@ -72,8 +73,8 @@ TEST(SearchForReal, FaultsAreToldApartAndTheBestIsSound) {
   PointScorer scorer(space, machine, 1);
   // The first one is the planner's own; the last two are sound.
   FaultyTrials trials(program, machine, measured,
-                      {"if (M > 100) *(volatile int*)8 = 1;", "if (M > 100) for (volatile int i = 0;; i = 1 - i) {}", "if (M > 100) { C[7] = 3; return 0; }",
-                       "if (M > 100) C[M * N] = 1;", "", "", ""});
+                      {"if (M > 100) *(volatile int*)8 = 1;", "if (M > 100) for (volatile int i = 0;; i = 1 - i) {}",
+                       "if (M > 100) { C[7] = 3; return 0; }", "if (M > 100) C[M * N] = 1;", "", "", ""});
   const RecordFolder folder;
   SearchOptions options;
   options.strategy = "random";
@@ -87,8 +88,10 @@ TEST(SearchForReal, FaultsAreToldApartAndTheBestIsSound) {
   };
   const SearchResult result = run_search(space, scorer, resolver, trials, options);
   ASSERT_EQ(result.trials.size(), 6u);
-  const std::vector<RecordOutcome> expected = {RecordOutcome::crashed, RecordOutcome::hung, RecordOutcome::wrong, RecordOutcome::overrun, RecordOutcome::measured, RecordOutcome::measured};
-  for (std::size_t t = 0; t < expected.size(); ++t) EXPECT_EQ(outcome_name(result.trials[t].outcome), outcome_name(expected[t])) << t << ": " << result.trials[t].detail;
+  const std::vector<RecordOutcome> expected = {RecordOutcome::crashed, RecordOutcome::hung,     RecordOutcome::wrong,
+                                               RecordOutcome::overrun, RecordOutcome::measured, RecordOutcome::measured};
+  for (std::size_t t = 0; t < expected.size(); ++t)
+    EXPECT_EQ(outcome_name(result.trials[t].outcome), outcome_name(expected[t])) << t << ": " << result.trials[t].detail;
   ASSERT_TRUE(result.best());
   EXPECT_GE(*result.best(), 4u);
   EXPECT_EQ(read_records(folder.file()).size(), 7u) << "six trials and one finalist";

@@ -15,7 +15,8 @@
 
 namespace tileopt {
 
-/// Three tiles, an order, and a constraint: 6 * 6 * 6 * 6 points less those whose tiles are too large together; and one point apart.
+/// Three tiles, an order, and a constraint: 6 * 6 * 6 * 6 points less those whose tiles are too large together; and one point
+/// apart.
 inline PlanSpace scripted_space() {
   Variant tiles;
   tiles.name = "tiles";
@@ -25,10 +26,12 @@ inline PlanSpace scripted_space() {
     tiles.choices.push_back(choice);
   }
   Choice order{"order", ChoiceKind::order, {}, 0};
-  for (const std::vector<int>& p : {std::vector<int>{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}}) order.values.push_back({std::to_string(order.values.size()), 0, p});
+  for (const std::vector<int>& p : {std::vector<int>{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}})
+    order.values.push_back({std::to_string(order.values.size()), 0, p});
   tiles.choices.push_back(order);
   for (const Choice& choice : tiles.choices) tiles.edits.emplace_back(choice.values.size());
-  tiles.constraints.push_back({ConstraintKind::capacity, "cache", "a x b fits the cache", {0, 1}, [](const auto& v) { return v[0] + v[1] <= 8; }});
+  tiles.constraints.push_back(
+      {ConstraintKind::capacity, "cache", "a x b fits the cache", {0, 1}, [](const auto& v) { return v[0] + v[1] <= 8; }});
   Variant plain;
   plain.name = "as written";
   return PlanSpace("scripted", {tiles, plain}, {});
@@ -54,7 +57,9 @@ inline double scripted_seconds(const PlanSpace& space, const Point& point) {
 class ScriptedTrials : public Trials {
  public:
   using Script = std::function<Record(const Plan& plan)>;
-  explicit ScriptedTrials(Script script, int microseconds = 0) : script_(std::move(script)), microseconds_(microseconds) { key_.program = "scripted"; }
+  explicit ScriptedTrials(Script script, int microseconds = 0) : script_(std::move(script)), microseconds_(microseconds) {
+    key_.program = "scripted";
+  }
 
   const RecordKey& key() const override { return key_; }
   std::unique_ptr<Build> begin(const Plan& plan, const std::string& origin) override {
@@ -114,7 +119,8 @@ class ScriptedSearch {
 
   SearchResult run(const SearchOptions& options, ScriptedTrials& trials, const SearchProgress& progress = nullptr) {
     PointScorer scorer(space_, machine_, 1);
-    return run_search(space_, scorer, [&](const Point& point) { return scripted_plan(space_, point); }, trials, options, progress);
+    return run_search(
+        space_, scorer, [&](const Point& point) { return scripted_plan(space_, point); }, trials, options, progress);
   }
   SearchResult run(const SearchOptions& options) {
     ScriptedTrials trials([&](const Plan& plan) { return script(plan); });

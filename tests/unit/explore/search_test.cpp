@@ -59,13 +59,15 @@ TEST_P(EveryStrategy, ListsASmallSpaceToItsEnd) {
   EXPECT_DOUBLE_EQ(result.best_seconds(), search.best_possible());
 }
 
-INSTANTIATE_TEST_SUITE_P(Strategies, EveryStrategy, ::testing::ValuesIn(strategy_names()), [](const auto& info) { return info.param; });
+INSTANTIATE_TEST_SUITE_P(Strategies, EveryStrategy, ::testing::ValuesIn(strategy_names()),
+                         [](const auto& info) { return info.param; });
 
 TEST(Search, GuidedStrategiesBeatChance) {
   ScriptedSearch search;
   double random = 0, beam = 0, evolutionary = 0;
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
-    for (const auto& [name, sum] : {std::pair<std::string, double*>{"random", &random}, {"beam", &beam}, {"evolutionary", &evolutionary}}) {
+    for (const auto& [name, sum] :
+         {std::pair<std::string, double*>{"random", &random}, {"beam", &beam}, {"evolutionary", &evolutionary}}) {
       SearchOptions options = options_for(name, 120);
       options.seed = seed;
       *sum += search.run(options).best_seconds() / search.best_possible() / 10;
@@ -123,7 +125,8 @@ TEST(Search, PointsWithoutAPlanAreTalliedByTheirReason) {
   PointScorer scorer(search.space(), find_machine("x86-64-v3"), 1);
   ScriptedTrials trials([&](const Plan& plan) { return search.script(plan); });
   const auto resolve = [&](const Point& point) -> Candidate<Plan> {
-    if (point.variant == 0 && point.values[3] == 5) return Infeasible{"legality", "digitize", "k", "tree", "the last order is illegal"};
+    if (point.variant == 0 && point.values[3] == 5)
+      return Infeasible{"legality", "digitize", "k", "tree", "the last order is illegal"};
     return scripted_plan(search.space(), point);
   };
   const SearchResult result = run_search(search.space(), scorer, resolve, trials, options_for("random", 200));
@@ -136,7 +139,12 @@ TEST(Search, PointsWithoutAPlanAreTalliedByTheirReason) {
 TEST(Search, TwoPointsOfOnePlanAreOneTrial) {
   ScriptedSearch search;
   PointScorer scorer(search.space(), find_machine("x86-64-v3"), 1);
-  ScriptedTrials trials([&](const Plan&) { Record record; record.seconds = 1; record.samples = {1, 1, 1}; return record; });
+  ScriptedTrials trials([&](const Plan&) {
+    Record record;
+    record.seconds = 1;
+    record.samples = {1, 1, 1};
+    return record;
+  });
   const auto resolve = [&](const Point& point) -> Candidate<Plan> {
     Plan plan;
     plan.program_hash = std::to_string(point.values.empty() ? 9 : point.values[3]);
@@ -200,7 +208,8 @@ TEST(Search, FinalistsTakeTurns) {
   const std::size_t n = result.finalists.size();
   ASSERT_EQ(turns.size(), 30 + 4 * n);
   for (std::size_t i = 30; i + n < turns.size(); ++i) EXPECT_EQ(turns[i], turns[i + n]);
-  EXPECT_TRUE(std::any_of(result.finalists.begin(), result.finalists.end(), [](const Finalist& f) { return f.trial == 0; })) << "the planner's own is among them";
+  EXPECT_TRUE(std::any_of(result.finalists.begin(), result.finalists.end(), [](const Finalist& f) { return f.trial == 0; }))
+      << "the planner's own is among them";
 }
 
 TEST(Search, OverlapVisitsAllTheSame) {
@@ -243,7 +252,8 @@ TEST(Search, SurvivesKills) {
     EXPECT_EQ(resumed.trials[*resumed.best()].plan_hash, alone.trials[*alone.best()].plan_hash);
     EXPECT_EQ(resumed.best_seconds(), alone.best_seconds());
     std::set<std::string> trials, finals;
-    for (const Record& record : read_records(folder.file())) EXPECT_TRUE((record.origin == "finalist" ? finals : trials).insert(record.plan_hash()).second) << "a double record";
+    for (const Record& record : read_records(folder.file()))
+      EXPECT_TRUE((record.origin == "finalist" ? finals : trials).insert(record.plan_hash()).second) << "a double record";
     EXPECT_EQ(trials.size(), 150u);
     EXPECT_EQ(finals.size(), alone.finalists.size());
   }

@@ -15,8 +15,10 @@ def scaled_sum(A: f32[M, N], B: f32[N, M], C: out[f32[M, N]]):
         C[i, j] = A[i, j] + f32(2) * B[j, i]
 )";
 
-/// Kernels of the benchmarks that are planned soon: register tiles, loops of both sources, reductions, rewrites, indices from memory.
-const std::vector<std::string> kernels = {"gemm", "conv2d", "softmax", "jacobi_2d", "cholesky", "batched_gemm_bias_gelu", "seidel_2d", "embedding"};
+/// Kernels of the benchmarks that are planned soon: register tiles, loops of both sources, reductions, rewrites, indices from
+/// memory.
+const std::vector<std::string> kernels = {"gemm",      "conv2d",   "softmax", "jacobi_2d", "cholesky", "batched_gemm_bias_gelu",
+                                          "seidel_2d", "embedding"};
 
 ResolveOptions threads(int count) {
   ResolveOptions options;
@@ -68,7 +70,8 @@ TEST_P(SpacesOfKernels, HoldsThePlannersPlansAndScoresPointsAsPlans) {
 }
 
 TEST(DescribeSpace, TwoThreads) {
-  for (const char* name : {"gemm", "jacobi_2d", "cholesky", "transpose", "softmax"}) expect_planned_points(SpaceCase(kernel_file(name), "x86-64-v3", threads(2)));
+  for (const char* name : {"gemm", "jacobi_2d", "cholesky", "transpose", "softmax"})
+    expect_planned_points(SpaceCase(kernel_file(name), "x86-64-v3", threads(2)));
 }
 
 // Whatever loop the threads share, the point has a Plan that shares it.
@@ -83,7 +86,8 @@ TEST(DescribeSpace, TheLoopOfTheThreadsIsAChoice) {
     ASSERT_TRUE(feasible(resolved)) << c.space().text(*point) << ": " << refusal_of(resolved);
     const std::string text = c.space().text(*point);
     const std::string loop = text.find("threads = i") != std::string::npos ? "i" : "j";
-    EXPECT_NE(digits_text(std::get<ResolvedPlan>(resolved).plan.kernels.front(), loop).find("@thread"), std::string::npos) << text;
+    EXPECT_NE(digits_text(std::get<ResolvedPlan>(resolved).plan.kernels.front(), loop).find("@thread"), std::string::npos)
+        << text;
     shared.insert(loop);
   }
   EXPECT_EQ(shared.size(), 2u);
@@ -99,13 +103,17 @@ const Choice* find_choice(const Variant& variant, const std::string& part) {
 }
 
 bool leaves_out(const Variant& variant, ConstraintKind kind, const std::string& part) {
-  return std::any_of(variant.excluded.begin(), variant.excluded.end(), [&](const Excluded& e) { return e.kind == kind && (e.what + ": " + e.reason).find(part) != std::string::npos; });
+  return std::any_of(variant.excluded.begin(), variant.excluded.end(), [&](const Excluded& e) {
+    return e.kind == kind && (e.what + ": " + e.reason).find(part) != std::string::npos;
+  });
 }
 
 TEST(SpaceOfGemm, HasItsChoicesAndReasons) {
   const SpaceCase c(kernel_file("gemm"), "zen4");
   const Variant& planned = c.space().variants().front();
-  for (const char* part : {"C.i in atom", "C.j in atom", "C.i in serial", "C.j in serial", "C.k in serial", "order of blocks", "order of tiles"}) EXPECT_NE(find_choice(planned, part), nullptr) << part;
+  for (const char* part :
+       {"C.i in atom", "C.j in atom", "C.i in serial", "C.j in serial", "C.k in serial", "order of blocks", "order of tiles"})
+    EXPECT_NE(find_choice(planned, part), nullptr) << part;
   EXPECT_EQ(find_choice(planned, "C.j in atom")->values.front().number, 16) << "whole vectors only";
   EXPECT_EQ(find_choice(planned, "order of blocks")->values.size(), 6u);
   EXPECT_TRUE(leaves_out(planned, ConstraintKind::legality, "operands must be promoted"));
@@ -131,7 +139,8 @@ TEST(SpaceOfGemm, ConstraintsMeanWhatTheySay) {
   for (int i = 0; i < 400; ++i) {
     const auto point = c.space().sample(random);
     if (point->variant != 0) continue;
-    const double rows = double(value(*point, "C.i in atom")), lanes = double(value(*point, "C.j in atom")), depth = double(value(*point, "C.k in serial"));
+    const double rows = double(value(*point, "C.i in atom")), lanes = double(value(*point, "C.j in atom")),
+                 depth = double(value(*point, "C.k in serial"));
     EXPECT_LE(rows * lanes / 16 + lanes / 16 + 1, 32);
     EXPECT_LE(lanes * depth * 4, 32768);
     EXPECT_LE(rows * double(value(*point, "C.i in serial")) * depth * 4, 1048576);
@@ -169,7 +178,8 @@ TEST(SpaceOfConvolution, CutsOfConstantLoopsMayBeWhole) {
 def conv(I: f32[34, 34, 64], W: f32[3, 3, 64, 64], O: out[f32[32, 32, 64]]):
     for h, w, f in grid(32, 32, 64):
         O[h, w, f] = sum(I[h + r, w + s, c] * W[r, s, c, f] for r in range(3) for s in range(3) for c in range(64))
-)", "zen4");
+)",
+                    "zen4");
   expect_planned_points(c);
   const Choice* depth = find_choice(c.space().variants().front(), "O.c in serial");
   ASSERT_NE(depth, nullptr);
@@ -195,7 +205,9 @@ TEST(SpaceOfLoops, TilesOrdersAndPromotions) {
     for (const char* loop : {"i", "j"}) {
       const Choice* choice = find_choice(planned, std::string("C.") + loop + " in serial");
       const long tile = choice->values[point->values[static_cast<std::size_t>(choice - planned.choices.data())]].number;
-      const auto& digits = std::find_if(kernel.digits.begin(), kernel.digits.end(), [&](const auto& entry) { return entry.first == loop; })->second;
+      const auto& digits = std::find_if(kernel.digits.begin(), kernel.digits.end(), [&](const auto& entry) {
+                             return entry.first == loop;
+                           })->second;
       EXPECT_EQ(digits.size(), tile == 0 ? 1u : 2u) << c.space().text(*point);
       if (tile > 0) {
         EXPECT_EQ(digits.back().radix, tile);
@@ -209,7 +221,8 @@ TEST(SpaceOfSeveralKernels, FusionAndRewritesAreStructures) {
   std::set<std::string> names;
   for (const Variant& variant : c.space().variants()) names.insert(variant.name);
   for (const RefusedVariant& refused : c.space().refused()) names.insert(refused.name);
-  EXPECT_TRUE(std::any_of(names.begin(), names.end(), [](const std::string& name) { return name.starts_with("without rewrite inline"); }));
+  EXPECT_TRUE(std::any_of(names.begin(), names.end(),
+                          [](const std::string& name) { return name.starts_with("without rewrite inline"); }));
   const SpaceCase two(R"(
 def two(A: f32[N, N], B: out[f32[N, N]], C: out[f32[N, N]]):
     for i, j in grid(N, N):
@@ -218,7 +231,8 @@ def two(A: f32[N, N], B: out[f32[N, N]], C: out[f32[N, N]]):
         C[i, j] = A[i, j] + f32(1)
 )");
   expect_planned_points(two);
-  const auto fused = std::find_if(two.space().variants().begin(), two.space().variants().end(), [](const Variant& v) { return v.name == "fuse B, C"; });
+  const auto fused = std::find_if(two.space().variants().begin(), two.space().variants().end(),
+                                  [](const Variant& v) { return v.name == "fuse B, C"; });
   ASSERT_NE(fused, two.space().variants().end());
   EXPECT_EQ(fused->planned.kernels.size(), 1u);
 }
@@ -228,7 +242,8 @@ TEST(SpaceScope, ThePlannedStructureAloneIsTheFirstOfAll) {
   const auto only = describe_space(all.program(), {}, all.machine(), {}, SpaceScope::planned);
   ASSERT_TRUE(feasible(only));
   EXPECT_EQ(std::get<PlanSpace>(only).variants().size(), 1u);
-  EXPECT_EQ(std::get<PlanSpace>(only).text(std::get<PlanSpace>(only).planned_points().front()), all.space().text(all.space().planned_points().front()));
+  EXPECT_EQ(std::get<PlanSpace>(only).text(std::get<PlanSpace>(only).planned_points().front()),
+            all.space().text(all.space().planned_points().front()));
 }
 
 // What the space rests on: a pin that forbids a cut.

@@ -29,19 +29,21 @@ std::vector<std::pair<long, long>> iterator_ranges(const Statement& statement) {
 }
 
 /// Elements along every subscript of what an access touches while the iterators run over boxes of `spans` values: isl's count.
-std::vector<double> isl_extents(const Statement& statement, const Access& access, const std::vector<std::pair<long, long>>& ranges,
-                                const std::vector<long>& spans) {
+std::vector<double> isl_extents(const Statement& statement, const Access& access,
+                                const std::vector<std::pair<long, long>>& ranges, const std::vector<long>& spans) {
   isl_set* points = isl_set_universe(isl_set_get_space(statement.domain.get()));
   for (std::size_t i = 0; i < spans.size(); ++i) {
     points = isl_set_lower_bound_si(points, isl_dim_set, static_cast<unsigned>(i), static_cast<int>(ranges[i].first));
-    points = isl_set_upper_bound_si(points, isl_dim_set, static_cast<unsigned>(i), static_cast<int>(ranges[i].first + spans[i] - 1));
+    points =
+        isl_set_upper_bound_si(points, isl_dim_set, static_cast<unsigned>(i), static_cast<int>(ranges[i].first + spans[i] - 1));
   }
   const isl::map map = isl::manage(isl_map_from_pw_multi_aff(access.index.copy()));
   const isl::set image = isl::manage(isl_set_apply(points, map.copy()));
   std::vector<double> extents;
   const auto dims = static_cast<int>(isl_set_dim(image.get(), isl_dim_set));
   for (int d = 0; d < dims; ++d) {
-    const isl::val high = isl::manage(isl_set_dim_max_val(image.copy(), d)), low = isl::manage(isl_set_dim_min_val(image.copy(), d));
+    const isl::val high = isl::manage(isl_set_dim_max_val(image.copy(), d)),
+                   low = isl::manage(isl_set_dim_min_val(image.copy(), d));
     extents.push_back(double(isl_val_get_num_si(high.get()) - isl_val_get_num_si(low.get()) + 1));
   }
   return extents;
@@ -54,7 +56,8 @@ TEST(Footprints, AreIslsAtFixedTiles) {
     const PlanCase c(kernel_file(name));
     for (const Statement& statement : c.program().statements()) {
       if (statement.iterators.empty()) continue;
-      const StatementView view = view_statement(c.program(), statement.name, iterator_members(statement), complete_sizes(c.program(), {}));
+      const StatementView view =
+          view_statement(c.program(), statement.name, iterator_members(statement), complete_sizes(c.program(), {}));
       const auto ranges = iterator_ranges(statement);
       for (int round = 0; round < 4; ++round) {
         std::vector<long> spans;
@@ -66,7 +69,8 @@ TEST(Footprints, AreIslsAtFixedTiles) {
           const std::vector<double> expected = isl_extents(statement, access, ranges, spans);
           for (std::size_t d = 0; d < expected.size(); ++d) {
             ++compared;
-            EXPECT_EQ(subscript_extent(view.accesses[a].coefficients[d], wide), expected[d]) << name << ": " << statement.name << " reads " << access.tensor;
+            EXPECT_EQ(subscript_extent(view.accesses[a].coefficients[d], wide), expected[d])
+                << name << ": " << statement.name << " reads " << access.tensor;
           }
         }
       }
@@ -90,7 +94,8 @@ TEST(Score, NoCostBeatsTheRoofline) {
       if (counts.register_tile > 0) {
         EXPECT_GE(cost.seconds * 1.0001, counts.operations / peak) << name << ": " << c.space().text(*point);
       }
-      for (const auto& [part, seconds] : breakdown(cost, scorer.memory_names())) EXPECT_GE(cost.seconds * 1.0001, seconds) << part;
+      for (const auto& [part, seconds] : breakdown(cost, scorer.memory_names()))
+        EXPECT_GE(cost.seconds * 1.0001, seconds) << part;
     }
   }
 }
@@ -140,7 +145,8 @@ TEST(Features, AreNamedFiniteAndTellPlansApart) {
     EXPECT_TRUE(names.insert(of_point.features[f].first).second) << of_point.features[f].first;
     EXPECT_EQ(of_point.features[f].first, of_plan.features[f].first);
     EXPECT_TRUE(std::isfinite(of_point.features[f].second));
-    EXPECT_NEAR(of_point.features[f].second, of_plan.features[f].second, 0.3 + 0.05 * std::abs(of_plan.features[f].second)) << of_point.features[f].first;
+    EXPECT_NEAR(of_point.features[f].second, of_plan.features[f].second, 0.3 + 0.05 * std::abs(of_plan.features[f].second))
+        << of_point.features[f].first;
   }
   const Point near = c.space().neighbours(planned).front();
   EXPECT_NE(score_point(scorer, c.space(), near, c.machine(), 1).features, of_point.features);

@@ -3,17 +3,20 @@
 
 #include <gtest/gtest.h>
 
+#include "space/describe_space.h"
 #include "space/score.h"
 #include "tests/unit/search/plan_case.h"
-#include "space/describe_space.h"
 
 namespace tileopt {
 
 /// A program with its space on one machine.
 class SpaceCase {
  public:
-  explicit SpaceCase(const std::string& text, const std::string& machine = "x86-64-v3", ResolveOptions options = {}, const std::string& pins = "")
-      : plan_case_(text), machine_(find_machine(machine)), options_(std::move(options)),
+  explicit SpaceCase(const std::string& text, const std::string& machine = "x86-64-v3", ResolveOptions options = {},
+                     const std::string& pins = "")
+      : plan_case_(text),
+        machine_(find_machine(machine)),
+        options_(std::move(options)),
         given_(pins.empty() ? Pins{} : parse_pins(pins, "pins")),
         space_(describe_space(plan_case_.program(), given_, machine_, options_)) {}
 
@@ -24,7 +27,9 @@ class SpaceCase {
   const ResolveOptions& options() const { return options_; }
   const Pins& given() const { return given_; }
 
-  Candidate<ResolvedPlan> resolve(const Point& point) const { return resolve_point(space(), point, program(), machine_, options_); }
+  Candidate<ResolvedPlan> resolve(const Point& point) const {
+    return resolve_point(space(), point, program(), machine_, options_);
+  }
   double seconds(const Plan& plan) const {
     const TypicalSizes sizes(options_.typical_sizes.begin(), options_.typical_sizes.end());
     return score_plan(program(), plan, machine_, sizes, options_.threads).cost.seconds;

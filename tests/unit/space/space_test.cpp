@@ -32,16 +32,22 @@ Variant variant(const std::string& name, std::vector<Choice> choices, std::vecto
   return result;
 }
 
-/// Three variants: tiles with a bound on their product and on a pair, beside an order that nothing restricts and a tile with a bound of
-/// its own; a single point; a plain tile.
+/// Three variants: tiles with a bound on their product and on a pair, beside an order that nothing restricts and a tile with a
+/// bound of its own; a single point; a plain tile.
 PlanSpace sample_space() {
   const auto number = [](std::size_t v) { return v + 1; };
-  Constraint product{ConstraintKind::capacity, "product", "a x b <= 12", {0, 2}, [=](const auto& v) { return number(v[0]) * number(v[2]) <= 12; }};
+  Constraint product{ConstraintKind::capacity, "product", "a x b <= 12", {0, 2}, [=](const auto& v) {
+                       return number(v[0]) * number(v[2]) <= 12;
+                     }};
   Constraint pair{ConstraintKind::size, "pair", "c <= b", {2, 3}, [=](const auto& v) { return v[3] <= v[2]; }};
   Constraint apart{ConstraintKind::legality, "apart", "d != 2", {4}, [=](const auto& v) { return v[4] != 1; }};
-  return PlanSpace("p", {variant("first", {tile("a", {1, 2, 3, 4, 5}), order("o"), tile("b", {1, 2, 3, 4}), tile("c", {1, 2, 3, 4}), tile("e", {1, 2, 3})}, {product, pair, apart}),
-                         variant("second", {}, {}), variant("third", {tile("d", {8, 16, 32})}, {})},
-                   {});
+  return PlanSpace(
+      "p",
+      {variant("first",
+               {tile("a", {1, 2, 3, 4, 5}), order("o"), tile("b", {1, 2, 3, 4}), tile("c", {1, 2, 3, 4}), tile("e", {1, 2, 3})},
+               {product, pair, apart}),
+       variant("second", {}, {}), variant("third", {tile("d", {8, 16, 32})}, {})},
+      {});
 }
 
 std::vector<Point> brute_force(const PlanSpace& space) {
@@ -53,9 +59,11 @@ std::vector<Point> brute_force(const PlanSpace& space) {
     for (std::size_t n = 0; n < total; ++n) {
       Point point{v, std::vector<std::size_t>(choices.size())};
       std::size_t rest = n;
-      for (std::size_t c = choices.size(); c-- > 0; rest /= choices[c].values.size()) point.values[c] = rest % choices[c].values.size();
+      for (std::size_t c = choices.size(); c-- > 0; rest /= choices[c].values.size())
+        point.values[c] = rest % choices[c].values.size();
       const auto& constraints = space.variants()[v].constraints;
-      if (std::all_of(constraints.begin(), constraints.end(), [&](const Constraint& k) { return k.allows(point.values); })) points.push_back(std::move(point));
+      if (std::all_of(constraints.begin(), constraints.end(), [&](const Constraint& k) { return k.allows(point.values); }))
+        points.push_back(std::move(point));
     }
   }
   return points;
@@ -129,7 +137,8 @@ TEST(PlanSpace, SamplesAreUniform) {
   double statistic = 0;
   for (const Point& point : all) statistic += (seen[point] - expected) * (seen[point] - expected) / expected;
   const double freedom = double(all.size()) - 1;
-  EXPECT_LT(std::abs(statistic - freedom), 5 * std::sqrt(2 * freedom)) << statistic << " for " << freedom << " degrees of freedom";
+  EXPECT_LT(std::abs(statistic - freedom), 5 * std::sqrt(2 * freedom))
+      << statistic << " for " << freedom << " degrees of freedom";
 }
 
 TEST(PlanSpace, SamplesFollowTheSeed) {
