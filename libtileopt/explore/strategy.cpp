@@ -10,6 +10,7 @@ constexpr std::size_t kBeamWidth = 8;
 constexpr std::size_t kPriorSamples = 2000;  ///< points that are scored to find the beam's first ones
 constexpr std::size_t kOffspring = 32;       ///< scored for each one that is proposed
 constexpr std::size_t kTournament = 3;
+constexpr double kHopeless = 10;  ///< times the cost of the planner's own
 constexpr int kFreshAttempts = 200;
 constexpr double kSmallSpace = 1e4;
 
@@ -52,12 +53,18 @@ class BasicStrategy : public Strategy {
     batch.push_back(point);
     return true;
   }
+  /// The planned points of the structures, the planner's own first. Those that the cost expects nothing of are left to chance:
+  /// at large sizes loops as written may take minutes.
   void take_planned(bool all, std::size_t count, std::vector<Point>& batch) {
-    for (const Point& point : space_.planned_points()) {
-      if (batch.size() < count && space_.violated(point) == nullptr) take(point, batch);
+    const std::vector<Point> planned = space_.planned_points();
+    const double most = kHopeless * scorer_.seconds(planned.front());
+    for (const Point& point : planned) {
+      const bool hopeless = most > 0 && scorer_.seconds(point) > most;
+      if (batch.size() < count && !hopeless && space_.violated(point) == nullptr) take(point, batch);
       if (!all) return;
     }
   }
+
   /// A uniform point that is new; nothing where all were proposed, or the rest of a large space is not met by chance.
   std::optional<Point> fresh() {
     for (int attempt = 0; attempt < kFreshAttempts; ++attempt) {

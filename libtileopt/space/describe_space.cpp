@@ -4,6 +4,7 @@
 
 #include "passes/passes.h"
 #include "rewrites/apply_rewrites.h"
+#include "search/loop_choice.h"
 #include "space/plan_shape.h"
 #include "space/variant_builder.h"
 #include "support/text.h"
@@ -55,6 +56,7 @@ class SpaceBuilder {
 
  private:
   std::vector<Sketch> sketch(const Plan& planned) const;
+  std::vector<std::string> lanes_of(const Plan& planned) const;
   void add(const Sketch& sketch);
   Candidate<Plan> resolve(const std::vector<Pin>& pins) const;
   bool is_known(const Plan& plan) const {
@@ -84,6 +86,24 @@ Candidate<Plan> SpaceBuilder::resolve(const std::vector<Pin>& list) const {
   }
 }
 
+/// Loops that could run in lanes besides those that do: of statements with several that suit them.
+std::vector<std::string> SpaceBuilder::lanes_of(const Plan& planned) const {
+  constexpr std::size_t most = 4;
+  const auto rewritten = apply_rewrites(borrow(source_), planned.rewrites);
+  const Program& program = *std::get<RewrittenProgram>(rewritten).program;
+  const TypicalSizes sizes = complete_sizes(program, options_.typical_sizes);
+  std::vector<std::string> loops;
+  for (const Statement& statement : program.statements()) {
+    const StatementView view = view_statement(program, statement.name, iterator_members(statement), sizes);
+    std::vector<std::string> suited;
+    for (const std::string& iterator : statement.iterators) {
+      if (suits_lanes(program, view, iterator)) suited.push_back(statement.name + "." + iterator);
+    }
+    if (suited.size() >= 2 && loops.size() + suited.size() <= most) loops.insert(loops.end(), suited.begin(), suited.end());
+  }
+  return loops;
+}
+
 std::vector<Sketch> SpaceBuilder::sketch(const Plan& planned) const {
   std::vector<Sketch> sketches;
   const std::vector<Pin> base = with_rewrites(given_, planned.rewrites);
@@ -109,6 +129,10 @@ std::vector<Sketch> SpaceBuilder::sketch(const Plan& planned) const {
   sketches.push_back({"as planned", with(base, tiles)});
   if (!scalars.empty()) sketches.push_back({"loops without register tiles", with(base, scalars)});
   if (!given("schedule")) sketches.push_back({"isl's loops", with(with(base, scalars), {simple_pin("schedule", {"isl"})})});
+  if (!given("schedule") && !given("vectorize")) {
+    for (const std::string& loop : lanes_of(planned))
+      sketches.push_back({"lanes along " + loop, with(with(base, scalars), {simple_pin("vectorize", {loop})})});
+  }
   for (std::size_t k = 0; k + 1 < planned.kernels.size() && !given("fuse"); ++k) {
     const std::string &a = planned.kernels[k].statements.back(), &b = planned.kernels[k + 1].statements.front();
     sketches.push_back({"fuse " + a + ", " + b, with(base, {simple_pin("fuse", {a, b})})});

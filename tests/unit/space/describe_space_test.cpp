@@ -125,6 +125,10 @@ TEST(SpaceOfGemm, HasItsChoicesAndReasons) {
   }
   EXPECT_EQ(kinds, (std::set<ConstraintKind>{ConstraintKind::capacity, ConstraintKind::machine, ConstraintKind::size}));
   EXPECT_EQ(c.space().variants()[1].name, "loops without register tiles");
+  const auto lanes = std::find_if(c.space().variants().begin(), c.space().variants().end(),
+                                  [](const Variant& v) { return v.name == "lanes along C.k"; });
+  ASSERT_NE(lanes, c.space().variants().end()) << "a row of A lies along k: sums may run in lanes";
+  EXPECT_NE(digits_text(lanes->planned.kernels.front(), "k").find("@simd"), std::string::npos);
   EXPECT_EQ(c.space().variants().back().name, "as written");
 }
 
