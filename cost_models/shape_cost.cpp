@@ -163,7 +163,11 @@ double ShapeCostModel::compute_cycles(const KernelShape& shape, const ShapeState
   const double vectors = std::ceil(trips_.back() / vector_lanes);
   const double runs = around_[loops];
   if (counts) counts->vector_instances += around_[depth_];
-  if (statement.leaf == ShapeLeaf::elementwise) return cycles + runs * rows * vectors;
+  if (statement.leaf == ShapeLeaf::elementwise) {
+    const double touched = double(std::count_if(statement.streams.begin(), statement.streams.end(),
+                                                [](const ShapeStream& stream) { return !stream.copy && stream.active; }));
+    return cycles + runs * rows * vectors * std::max(1.0, (statement.operations + touched) / kOperationsPerCycle);
+  }
   const double issue = rows * vectors / std::max(machine_.fma_per_cycle, 0.1);
   const double chain = machine_.fma_latency, loads = (rows + vectors) / kLoadsPerCycle;
   double each = std::max({issue, chain, loads});

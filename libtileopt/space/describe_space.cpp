@@ -121,6 +121,14 @@ std::vector<Sketch> SpaceBuilder::sketch(const Plan& planned) const {
       scalars.push_back({"atom", {statement, "\"scalar\""}, {}, {}});
     }
   }
+  const PinTable none;
+  const auto rewritten = apply_rewrites(borrow(source_), planned.rewrites);
+  const Program& program = *std::get<RewrittenProgram>(rewritten).program;
+  const TypicalSizes sizes = complete_sizes(program, options_.typical_sizes);
+  for (const KernelPlan& kernel : planned.kernels) {
+    for (const std::string& statement : windows({program, machine_, sizes, none, 1}, kernel))
+      scalars.push_back({"atom", {statement, "\"scalar\""}, {}, {}});
+  }
   if (given("atom")) tiles.clear(), scalars.clear();
   // Which loops are taken must not depend on the tiles that a point asks for.
   const bool all_isl = tiles.empty() && std::all_of(planned.kernels.begin(), planned.kernels.end(),
@@ -202,6 +210,7 @@ void SpaceBuilder::add(const Sketch& sketch) {
     for (std::size_t k = 0; k < planned.kernels.size(); ++k) {
       const KernelPart part{context, planned.kernels[k], shaped.kernels[k], k, variant};
       add_contraction_choices(part);
+      add_window_choices(part);
       add_loop_choices(part, kernels[k]);
       add_promotion_choices(part);
     }

@@ -396,7 +396,9 @@ void add_loop_choices(const KernelPart& part, const Kernel& kernel) {
 }
 
 void add_promotion_choices(const KernelPart& part) {
-  const std::vector<std::string> tiles = register_tiles(part.context.machine, part.shaped);
+  std::vector<std::string> tiles = register_tiles(part.context.machine, part.shaped);
+  const std::vector<std::string> boxes = windows(part.context, part.shaped);
+  tiles.insert(tiles.end(), boxes.begin(), boxes.end());
   std::vector<std::string> seen;
   for (const Promotion& promotion : part.planned.promotions) {
     const std::string& tensor = promotion.tensor;
@@ -410,7 +412,7 @@ void add_promotion_choices(const KernelPart& part) {
     });
     if (packed) {
       part.exclude(ConstraintKind::legality, what + " = off",
-                   "a padded register tile reads beyond the data: its operands must be promoted");
+                   "a register tile keeps its results in registers, and reads its operands where they are packed and padded");
       continue;
     }
     if (part.context.given.promote(tensor)) {

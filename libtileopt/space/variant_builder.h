@@ -68,6 +68,10 @@ std::vector<Pin> loop_shape_pins(const VariantContext& context, const KernelPlan
 void add_contraction_choices(const KernelPart& part);
 void add_loop_choices(const KernelPart& part, const Kernel& kernel);
 void add_promotion_choices(const KernelPart& part);
+void add_window_choices(const KernelPart& part);
+
+/// Reductions of a kernel whose results stay in registers as a box of vectors.
+std::vector<std::string> windows(const VariantContext& context, const KernelPlan& plan);
 
 /// Statements of a kernel that run as register tiles of outer products.
 std::vector<std::string> register_tiles(const Machine& machine, const KernelPlan& plan);

@@ -116,7 +116,7 @@ TEST(SpaceOfGemm, HasItsChoicesAndReasons) {
     EXPECT_NE(find_choice(planned, part), nullptr) << part;
   EXPECT_EQ(find_choice(planned, "C.j in atom")->values.front().number, 16) << "whole vectors only";
   EXPECT_EQ(find_choice(planned, "order of blocks")->values.size(), 6u);
-  EXPECT_TRUE(leaves_out(planned, ConstraintKind::legality, "operands must be promoted"));
+  EXPECT_TRUE(leaves_out(planned, ConstraintKind::legality, "packed and padded"));
   EXPECT_TRUE(leaves_out(planned, ConstraintKind::legality, "no constant size"));
   std::set<ConstraintKind> kinds;
   for (const Constraint& constraint : planned.constraints) {
@@ -189,6 +189,27 @@ def conv(I: f32[34, 34, 64], W: f32[3, 3, 64, 64], O: out[f32[32, 32, 64]]):
   ASSERT_NE(depth, nullptr);
   EXPECT_EQ(depth->values.back().text, "whole");
   EXPECT_GT(depth->values.size(), 2u);
+}
+
+TEST(SpaceOfWindows, BoxesOfRegistersAreChoices) {
+  const SpaceCase c(kernel_file("depthwise_conv2d"), "zen4");
+  expect_planned_points(c);
+  const Variant& planned = c.space().variants().front();
+  ASSERT_NE(find_choice(planned, "O.w in atom"), nullptr);
+  ASSERT_NE(find_choice(planned, "O.c in atom"), nullptr);
+  EXPECT_EQ(c.space().variants()[1].name, "loops without register tiles");
+  PointScorer scorer(c.space(), c.machine(), 1);
+  std::mt19937_64 random(2);
+  int boxes = 0;
+  for (int i = 0; i < 400 && boxes < 3; ++i) {
+    const auto point = c.space().sample(random);
+    if (point->variant != 0) continue;
+    ++boxes;
+    const auto resolved = c.resolve(*point);
+    ASSERT_TRUE(feasible(resolved)) << c.space().text(*point) << ": " << refusal_of(resolved);
+    const double of_plan = c.seconds(std::get<ResolvedPlan>(resolved).plan);
+    EXPECT_NEAR(scorer.seconds(*point), of_plan, 0.01 * of_plan) << c.space().text(*point);
+  }
 }
 
 TEST(SpaceOfLoops, TilesOrdersAndPromotions) {
