@@ -144,6 +144,16 @@ std::string PromotionBuilder::parallel_index(const DigitStatement& s, const Scop
   return "";
 }
 
+bool PromotionBuilder::copies_every_value(const DigitStatement& s, const Scope& scope) const {
+  return std::any_of(s.statement->guards.begin(), s.statement->guards.end(), [&](const Guard& guard) {
+    const isl::map value = iterator_of(*s.digits, guard.iterator);
+    std::vector<std::string> movers;
+    for (std::size_t d = 0; d < s.digits->dims.size(); ++d)
+      if (!isl::manage(isl_map_project_out(value.copy(), isl_dim_in, static_cast<unsigned>(d), 1)).is_single_valued()) movers.push_back(s.digits->dims[d]);
+    return movers.size() != 1 || !contains(scope.prefix, movers.front());
+  });
+}
+
 bool PromotionBuilder::is_settled(const DigitStatement& s, const Scope& scope) const {
   if (s.statement->predicate != nullptr) return false;
   const auto writes = [&](const std::string& tensor) {
@@ -276,6 +286,16 @@ std::optional<Infeasible> PromotionBuilder::measure(const Promotion& promotion, 
     for (const DigitStatement* s : group)
       if (const std::string dim = s->write.array == promotion.tensor ? parallel_index(*s, scope) : ""; !dim.empty())
         return refuse("promotion", entry, "digit " + dim + " runs values of an index at once: one of them writes " + promotion.tensor + ", and all would copy it");
+  // Beside threads that write the tensor, a copy may touch the elements of its own iteration alone.
+  const bool written_here = std::any_of(result_.plan().statements.begin(), result_.plan().statements.end(), [&](const std::string& name) {
+    return result_.program().statement(name).write.tensor == promotion.tensor;
+  });
+  for (const DigitStatement* s : group) {
+    if (!written_here || !(tile.copy_in || tile.copy_out) || !copies_every_value(*s, scope)) continue;
+    for (const std::string& dim : scope.prefix)
+      if (machine_.find_level(result_.plan().find_digit(dim)->level)->kind == LevelKind::independent)
+        return refuse("promotion", entry, "digit " + dim + " runs at once what writes " + promotion.tensor + ", and copies would run for every value of an index");
+  }
   if (!written.is_null() && !read_elsewhere) result_.remarks_.push_back(promotion.array + ": local to its tile, nothing is copied out");
   if (!tile.copy_in) result_.remarks_.push_back(promotion.array + ": written before it is read in every tile, nothing is copied in");
   const auto element = *parse_type(promotion.element);

@@ -64,6 +64,8 @@ class PromotionBuilder {
   bool is_settled(const DigitStatement& statement, const Scope& scope) const;
   /// A digit above the scope that runs values of an index of `statement` at once, or "".
   std::string parallel_index(const DigitStatement& statement, const Scope& scope) const;
+  /// Some guard's iterator has no digit of its own around the scope that a loop could bind: copies there run for every value of the index.
+  bool copies_every_value(const DigitStatement& s, const Scope& scope) const;
   std::optional<Infeasible> add_copies(const Promotion& promotion, const Scope& scope, const Tile& tile);
   std::optional<Infeasible> add_copy(const Promotion& promotion, const Scope& scope, const Tile& tile, LeafKind kind,
                                      const isl::map& elements, const isl::set& reached, std::vector<Tree::Branch>& branches);

@@ -65,7 +65,6 @@ class PlanCase {
     return std::get<Infeasible>(candidate).reason;
   }
 
- private:
   static Candidate<SynchronizedSchedule> run_passes(const Kernel& kernel, const Machine& machine) {
     TILEOPT_TRY(schedule, compute_schedule(kernel));
     TILEOPT_TRY(digits, digitize(schedule, machine));
@@ -75,6 +74,7 @@ class PlanCase {
     return place_barriers(pipelined, machine);
   }
 
+ private:
   poly::Context context_;
   TileFile file_;
 };
