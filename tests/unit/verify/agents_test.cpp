@@ -94,7 +94,7 @@ TEST_F(AgentsTest, BytesSharedByAgentsAreNotDecided) {
   ast.arrays.push_back(promoted("other", "X", "shared", {9}));
   std::vector<PrintFacts> facts{faithful_facts(program, ast)};
   for (PrintFacts::Buffer& buffer : facts[0].buffers) buffer.region = "shared";
-  const Certificate certificate = verify(program, {ast}, facts, asynchronous_machine(), "test");
+  const Certificate certificate = verify(program, {ast}, facts, asynchronous_machine(), "test", patient());
   EXPECT_FALSE(certificate.proved());
   EXPECT_FALSE(certificate.refuted());
 }

@@ -121,7 +121,7 @@ class NestedLoopsTest : public KernelTest {
     ast_ = kernel("gemm", {}, kPlainGemm, block({init, update}));
     facts_ = faithful_facts(program_, ast_);
   }
-  Certificate prove() { return verify(program_, {ast_}, {facts_}, machine(), "test"); }
+  Certificate prove() { return verify(program_, {ast_}, {facts_}, machine(), "test", patient()); }
 
   Program program_ = plain_gemm(ctx_);
   Ast ast_;
@@ -156,11 +156,11 @@ TEST_F(KernelTest, SoftmaxPrintedWithoutReductions) {
   PrintFacts facts = faithful_facts(program, ast);
   EXPECT_NE(facts.loops[1].pragma.find("reduction(tileopt_max"), std::string::npos);
   facts.loops[1].pragma = "";
-  expect_proved(verify(program, {ast}, {facts}, machine(), "test"));
+  expect_proved(verify(program, {ast}, {facts}, machine(), "test", patient()));
   facts.loops[1].pragma = "#pragma omp simd";
-  expect_refuted(verify(program, {ast}, {facts}, machine(), "test"), "text", "the pragma of loop j");
+  expect_refuted(verify(program, {ast}, {facts}, machine(), "test", patient()), "text", "the pragma of loop j");
   facts.loops[1].pragma = "#pragma omp simd reduction(+ : m_reg)";
-  expect_refuted(verify(program, {ast}, {facts}, machine(), "test"), "text", "the pragma of loop j");
+  expect_refuted(verify(program, {ast}, {facts}, machine(), "test", patient()), "text", "the pragma of loop j");
 }
 
 TEST_F(KernelTest, SoftmaxSumBeforeTheMaximumIsKnown) {

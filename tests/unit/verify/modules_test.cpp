@@ -50,7 +50,7 @@ class ModuleTest : public ::testing::Test {
     std::vector<PrintFacts> facts;
     for (const Ast& ast : kernels) facts.push_back(faithful_facts(program, ast));
     for (const std::string& tensor : shared) facts[0].buffers.push_back({tensor, "workspace", 0, 1, "locals", 0});
-    return verify(program, kernels, facts, machine(), "test");
+    return verify(program, kernels, facts, machine(), "test", patient());
   }
 
   poly::Context context_;
@@ -165,7 +165,7 @@ class WorkspaceTest : public ModuleTest {
             buffer.region = "workspace";
             buffer.offset = shared.offset;
           }
-    return verify(subject, kernels, facts, machine(), "test");
+    return verify(subject, kernels, facts, machine(), "test", patient());
   }
   Array array(const std::string& name, const std::string& tensor) const { return promoted(name, tensor, "workspace", {8}); }
 };

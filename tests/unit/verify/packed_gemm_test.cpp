@@ -28,7 +28,7 @@ TEST_F(PackedGemmTest, IsProvedWithParallelTiles) {
   private_panels.arrays[1].space = "stack";
   Machine large = machine();
   large.spaces[1].capacity = 1 << 24;
-  expect_proved(verify(program_, {private_panels}, {faithful_facts(program_, private_panels)}, large, "test"));
+  expect_proved(verify(program_, {private_panels}, {faithful_facts(program_, private_panels)}, large, "test", patient()));
 }
 
 TEST_F(PackedGemmTest, CopyDropped) {
@@ -203,7 +203,7 @@ TEST_F(PackedGemmTest, FloatsMayNotBeReordered) {
 
 class PrintedGemmTest : public PackedGemmTest {
  protected:
-  Certificate prove_printed() { return verify(program_, {ast_}, {facts_}, machine(), "test"); }
+  Certificate prove_printed() { return verify(program_, {ast_}, {facts_}, machine(), "test", patient()); }
 
   Ast ast_ = PackedGemm{}.ast();
   PrintFacts facts_ = faithful_facts(program_, ast_);
@@ -251,7 +251,7 @@ TEST_F(PrintedGemmTest, StorageTooSmall) {
 }
 
 TEST_F(PrintedGemmTest, NoFacts) {
-  const Certificate certificate = verify(program_, {ast_}, {}, machine(), "test");
+  const Certificate certificate = verify(program_, {ast_}, {}, machine(), "test", patient());
   EXPECT_FALSE(certificate.proved());
   EXPECT_FALSE(certificate.refuted());
 }

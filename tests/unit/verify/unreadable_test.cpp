@@ -13,7 +13,7 @@ class UnreadableTest : public ::testing::Test {
  protected:
   /// Nothing is proved or refuted but the reading itself; the reason contains `part`.
   void expect_unreadable(const Ast& ast, const std::string& part) {
-    const Certificate certificate = verify(program_, {ast}, {}, machine(), "test");
+    const Certificate certificate = verify(program_, {ast}, {}, machine(), "test", patient());
     EXPECT_FALSE(certificate.proved());
     EXPECT_FALSE(certificate.refuted());
     ASSERT_FALSE(certificate.obligations.empty());
@@ -89,10 +89,10 @@ TEST_F(UnreadableTest, ArraysTwice) {
   Ast ast = TransposeKernel{}.ast();
   const Program transpose = TransposeKernel::program(context_.get());
   ast.arrays.push_back(ast.arrays.front());
-  EXPECT_FALSE(verify(transpose, {ast}, {}, machine(), "test").proved());
+  EXPECT_FALSE(verify(transpose, {ast}, {}, machine(), "test", patient()).proved());
   ast = TransposeKernel{}.ast();
   ast.arrays[0].extents = {16, 0};
-  EXPECT_FALSE(verify(transpose, {ast}, {}, machine(), "test").proved());
+  EXPECT_FALSE(verify(transpose, {ast}, {}, machine(), "test", patient()).proved());
   ast = TransposeKernel{}.ast();
   ast.arrays[0].space = "tape";
   expect_refuted(check(transpose, {ast}), "capacity", "has no space tape");
