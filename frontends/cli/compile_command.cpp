@@ -4,6 +4,7 @@
 #include "frontends/cli/commands.h"
 #include "frontends/cli/items.h"
 #include "frontends/cli/outputs.h"
+#include "support/json_text.h"
 
 namespace tileopt::cli {
 
@@ -35,7 +36,7 @@ ItemResult compile_one(const Item& item, bool json) {
   result.details["kernels"] = module.plan.kernels.size();
   result.details["obligations"] = certificate_summary(module.certificate);
   if (!item.module.empty()) {
-    write_file(item.module, write_module(*item.program, item.request.machine, item.request.backend, module).dump(1) + "\n");
+    write_file(item.module, json_text(write_module(*item.program, item.request.machine, item.request.backend, module), 1) + "\n");
     result.details["module_file"] = item.module;
   }
   if (!item.output.empty()) {

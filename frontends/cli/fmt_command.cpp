@@ -56,7 +56,13 @@ Outcome format_file(const std::string& path, bool check) {
 int run_fmt(const Options& options) {
   if (options.inputs == std::vector<std::string>{"-"}) return format_stream(options.check);
   int changed = 0, unchanged = 0, broken = 0;
-  for (const std::string& path : collect_inputs(options.inputs)) {
+  for (const Input& input : collect_inputs(options.inputs)) {
+    const std::string& path = input.path;
+    if (input.errors) {
+      print_errors(*input.errors, {});
+      ++broken;
+      continue;
+    }
     switch (format_file(path, options.check)) {
       case Outcome::unchanged: ++unchanged; break;
       case Outcome::broken: ++broken; break;

@@ -36,26 +36,31 @@ std::vector<std::string> tile_files_below(const std::string& folder) {
 
 }  // namespace
 
-std::vector<std::string> collect_inputs(const std::vector<std::string>& paths) {
-  std::vector<std::string> files;
-  std::vector<Diagnostic> faults;
+std::vector<Input> collect_inputs(const std::vector<std::string>& paths) {
+  std::vector<Input> inputs;
   for (const std::string& path : paths) {
+    const auto refuse = [&](const std::string& message) {
+      inputs.push_back({path, Errors(unreadable(path, message, "give a .tile file, or a folder that holds some"))});
+    };
     std::error_code failure;
     const fs::file_status status = fs::status(path, failure);
     if (!fs::exists(status)) {
-      faults.push_back(unreadable(path, "no such file or folder", "give a .tile file, or a folder that holds some"));
+      refuse("no such file or folder");
     } else if (fs::is_directory(status)) {
-      const std::vector<std::string> below = tile_files_below(path);
-      if (below.empty()) faults.push_back(unreadable(path, "the folder holds no *.tile file", "give a .tile file, or a folder that holds some"));
-      files.insert(files.end(), below.begin(), below.end());
+      try {
+        const std::vector<std::string> below = tile_files_below(path);
+        if (below.empty()) refuse("the folder holds no *.tile file");
+        for (const std::string& file : below) inputs.push_back({file});
+      } catch (const Errors& errors) {
+        inputs.push_back({path, errors});
+      }
     } else {
-      files.push_back(path);
+      inputs.push_back({path});
     }
   }
-  if (!faults.empty()) throw Errors(std::move(faults));
   std::set<std::string> seen;
-  std::erase_if(files, [&](const std::string& file) { return !seen.insert(fs::path(file).lexically_normal().string()).second; });
-  return files;
+  std::erase_if(inputs, [&](const Input& input) { return !input.errors && !seen.insert(fs::path(input.path).lexically_normal().string()).second; });
+  return inputs;
 }
 
 }  // namespace tileopt::cli

@@ -15,6 +15,7 @@
 #include "frontends/cli/outputs.h"
 #include "frontends/cli/progress.h"
 #include "support/document_reader.h"
+#include "support/json_text.h"
 #include "support/text.h"
 
 namespace tileopt::cli {
@@ -89,7 +90,12 @@ std::vector<Source> load_sources(const Options& options) {
   }
   if (options.inputs.empty()) reject_option("no input", "give tile files or folders, e.g. tileopt-schedule compile gemm.tile");
   const ConstantValues constants = constants_of(read_sizes(options));
-  for (const std::string& path : collect_inputs(options.inputs)) sources.push_back(load_source(path, constants));
+  for (const Input& input : collect_inputs(options.inputs)) {
+    Source missing;
+    missing.path = input.path;
+    missing.errors = input.errors;
+    sources.push_back(input.errors ? std::move(missing) : load_source(input.path, constants));
+  }
   return sources;
 }
 
@@ -187,7 +193,7 @@ class Results {
     }
     if (!code_.empty() && isatty(STDERR_FILENO) == 1) std::cerr << "More about an error: tileopt-schedule explain-error " << code_ << "\n";
     if (options_.json)
-      std::cout << Document{{"format", "tileopt-result/1"}, {"version", TILEOPT_VERSION}, {"exit_code", exit_code_}, {"results", results_}}.dump(2) << "\n";
+      std::cout << json_text(Document{{"format", "tileopt-result/1"}, {"version", TILEOPT_VERSION}, {"exit_code", exit_code_}, {"results", results_}}) << "\n";
     return exit_code_;
   }
 
@@ -311,7 +317,7 @@ Compiled compile_item(const Item& item) {
     return compiled;
   }
   auto& outcome = std::get<Outcome>(candidate);
-  if (!item.certificate.empty()) write_file(item.certificate, outcome.module.certificate.write().dump(2) + "\n");
+  if (!item.certificate.empty()) write_file(item.certificate, json_text(outcome.module.certificate.write()) + "\n");
   const std::string unproved = item.request.proof.attempt ? unproved_text(outcome.module.certificate) : "";
   if (!unproved.empty()) {
     compiled.failed = not_proved(outcome.module.certificate, item);

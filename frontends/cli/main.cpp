@@ -70,6 +70,8 @@ int run_guarded(int argc, const char* const* argv) {
 }  // namespace tileopt::cli
 
 int main(int argc, char** argv) {
+  // A file that grows beyond a limit is a failed write, with its own message, and not the end of the process.
+  std::signal(SIGXFSZ, SIG_IGN);
   const int exit_code = tileopt::cli::run_guarded(argc, argv);
   std::cout.flush();
   if (!std::cout && exit_code == 0) {

@@ -15,6 +15,7 @@
 #include "frontends/cli/space_text.h"
 #include "frontends/cli/stop_signal.h"
 #include "space/describe_space.h"
+#include "support/json_text.h"
 #include "support/text.h"
 
 namespace tileopt::cli {
@@ -193,13 +194,13 @@ ItemResult search_one(const Item& item, const Options& options) {
   const auto best = found.best();
   ItemResult result;
   if (best && !options.output.empty())
-    write_file(output_for(item, options.output, ".json"), found.trials[*best].plan.write().dump(2) + "\n");
+    write_file(output_for(item, options.output, ".json"), json_text(found.trials[*best].plan.write()) + "\n");
   const Document summary = result_document(space, count, found);
   if (!options.report.empty()) {
     Document report = summary;
     report["trials"] = Document::array();
     for (const Trial& trial : found.trials) report["trials"].push_back(trial_document(space, trial));
-    write_file(output_for(item, options.report, ".json"), report.dump(2) + "\n");
+    write_file(output_for(item, options.report, ".json"), json_text(report) + "\n");
   }
   if (!options.json)
     std::cout << item.program->name() << " on " << machine.name << "\n" << search_text(space, count, found, trials.work());

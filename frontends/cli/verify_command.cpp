@@ -6,6 +6,7 @@
 #include "frontends/cli/crash_report.h"
 #include "frontends/cli/guard.h"
 #include "frontends/cli/items.h"
+#include "support/json_text.h"
 
 namespace tileopt::cli {
 
@@ -50,7 +51,7 @@ ItemResult verify_file(const std::string& path, const std::string& certificate, 
   const ModuleFile file = read_module(context.get(), path);
   program = file.program->name();
   const ModuleCheck check = check_module(file, {});
-  if (!certificate.empty()) write_file(certificate, check.certificate.write().dump(2) + "\n");
+  if (!certificate.empty()) write_file(certificate, json_text(check.certificate.write()) + "\n");
   return judged(file, check, texts, path);
 }
 
@@ -77,7 +78,7 @@ int run_verify(const Options& options) {
     results.push_back(std::move(entry));
   }
   if (options.json)
-    std::cout << Document{{"format", "tileopt-result/1"}, {"version", TILEOPT_VERSION}, {"exit_code", exit_code}, {"results", results}}.dump(2) << "\n";
+    std::cout << json_text(Document{{"format", "tileopt-result/1"}, {"version", TILEOPT_VERSION}, {"exit_code", exit_code}, {"results", results}}) << "\n";
   return exit_code;
 }
 

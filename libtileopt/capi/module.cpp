@@ -2,6 +2,7 @@
 #include "capi/handles.h"
 #include "cost_models/machines.h"
 #include "frontends/tile_text/tile_text.h"
+#include "support/json_text.h"
 
 using tileopt::ErrorCode;
 using tileopt::capi::guard;
@@ -58,7 +59,7 @@ tileopt_error* tileopt_module_compile(const tileopt_program* program, const tile
     const tileopt::Module& module = std::get<tileopt::Outcome>(candidate).module;
     const std::string unproved = tileopt::unproved_text(module.certificate);
     if (!unproved.empty()) throw tileopt::capi::NotProved{unproved};
-    *out_module = new tileopt_module{module.text.source, module.text.header, module.certificate.write().dump(2) + "\n",
+    *out_module = new tileopt_module{module.text.source, module.text.header, json_text(module.certificate.write()) + "\n",
                                      module.plan.write().dump(2) + "\n"};
   });
 }

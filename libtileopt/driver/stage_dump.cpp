@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "cost_models/machines.h"
+#include "support/json_text.h"
 #include "support/text.h"
 
 namespace tileopt {
@@ -210,7 +211,7 @@ std::vector<StageFile> stage_files(const std::string& stage, const std::string&,
 
 std::vector<StageFile> stage_files(const std::string& stage, const std::string&, const Certificate& certificate,
                                    const DumpContext&) {
-  return {{stage + ".json", certificate.write().dump(2) + "\n"}};
+  return {{stage + ".json", json_text(certificate.write()) + "\n"}};
 }
 
 }  // namespace tileopt

@@ -39,6 +39,41 @@ TEST(Outputs, NoResultReplacesAnInput) {
   EXPECT_EQ(read_text(header), shift);
 }
 
+TEST(Outputs, AMissingInputDoesNotStopTheOthers) {
+  const Folder folder;
+  folder.write("scale.tile", scale);
+  folder.write("empty/readme.txt", "");
+  const ToolRun run = run_shell("tileopt-schedule compile nowhere.tile scale.tile empty -o out", folder.path());
+  EXPECT_EQ(run.exit_code, 1);
+  EXPECT_NE(run.err.find("nowhere.tile: error: no such file or folder"), std::string::npos) << run.err;
+  EXPECT_NE(run.err.find("empty: error: the folder holds no *.tile file"), std::string::npos) << run.err;
+  EXPECT_NE(run.err.find("1 of 3 done, 2 failed:"), std::string::npos) << run.err;
+  EXPECT_TRUE(exists(folder / "out/scale.c"));
+  const ToolRun formatted = run_shell("tileopt-schedule fmt nowhere.tile scale.tile", folder.path());
+  EXPECT_EQ(formatted.exit_code, 1);
+  EXPECT_NE(formatted.err.find("no such file or folder"), std::string::npos) << formatted.err;
+}
+
+// File names are bytes; what cannot be said in JSON becomes U+FFFD.
+TEST(Outputs, FileNamesNeedNotBeUtf8) {
+  const Folder folder;
+  folder.write("g\xff.tile", scale);
+  const ToolRun run = run_shell("tileopt-schedule compile *.tile --json -o o.c --certificate c.json --module m.json && tileopt-schedule verify m.json --json", folder.path());
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_NE(run.out.find("g\xef\xbf\xbd.tile"), std::string::npos) << run.out;
+  EXPECT_NE(read_text(folder / "c.json").find("\xef\xbf\xbd"), std::string::npos);
+  EXPECT_EQ(run_shell("tileopt-schedule compile *.tile --json --plan $(printf 'p\\377.json')", folder.path()).exit_code, 1);
+}
+
+TEST(Outputs, AFileLimitLeavesNothingBehind) {
+  const Folder folder;
+  folder.write("scale.tile", scale);
+  const ToolRun run = run_shell("ulimit -f 1; tileopt-schedule compile scale.tile -o s.c", folder.path());
+  EXPECT_EQ(run.exit_code, 1) << run.err;
+  EXPECT_NE(run.err.find("error:"), std::string::npos) << run.err;
+  EXPECT_EQ(files_below(folder.path()), (std::vector<std::string>{"scale.tile"}));
+}
+
 TEST(Outputs, SeveralProgramsNeedAFolder) {
   const Folder folder;
   const std::string both = folder.write("both.tile", std::string(scale) + "\n" + shift);
