@@ -56,6 +56,17 @@ PrintFacts::Buffer read_buffer(const Field& field) {
   return buffer;
 }
 
+Document write_layout(const PrintFacts::Layout& layout) {
+  return {{"tensor", layout.tensor}, {"order", layout.order}, {"strides", layout.strides}, {"packed", layout.packed}};
+}
+
+PrintFacts::Layout read_layout(const Field& field) {
+  field.allow_only({"tensor", "order", "strides", "packed"});
+  PrintFacts::Layout layout{field["tensor"].text(), {}, texts(field["strides"]), field["packed"].boolean()};
+  for (const Field& dimension : field["order"].items()) layout.order.push_back(static_cast<std::size_t>(dimension.integer()));
+  return layout;
+}
+
 Document write_sync(const PrintFacts::Sync& sync) {
   return {{"statement", sync.statement}, {"slot", sync.slot},       {"phase", sync.phase},    {"amount", sync.amount},
           {"bytes", sync.bytes},         {"pending", sync.pending}, {"elected", sync.elected}};
@@ -75,6 +86,8 @@ Document write_print_facts(const PrintFacts& facts) {
   for (const PrintFacts::Loop& loop : facts.loops) document["loops"].push_back(write_loop(loop));
   for (const PrintFacts::Leaf& leaf : facts.leaves) document["leaves"].push_back(write_leaf(leaf));
   for (const PrintFacts::Buffer& buffer : facts.buffers) document["buffers"].push_back(write_buffer(buffer));
+  if (!facts.layouts.empty()) document["layouts"] = Document::array();
+  for (const PrintFacts::Layout& layout : facts.layouts) document["layouts"].push_back(write_layout(layout));
   if (!facts.syncs.empty()) document["syncs"] = Document::array();
   for (const PrintFacts::Sync& sync : facts.syncs) document["syncs"].push_back(write_sync(sync));
   document["conditions"] = facts.conditions;
@@ -83,8 +96,10 @@ Document write_print_facts(const PrintFacts& facts) {
 }
 
 PrintFacts read_print_facts(const Field& field) {
-  field.allow_only({"loops", "leaves", "buffers", "syncs", "conditions", "registers"});
+  field.allow_only({"loops", "leaves", "buffers", "layouts", "syncs", "conditions", "registers"});
   PrintFacts facts;
+  if (field.has("layouts"))
+    for (const Field& layout : field["layouts"].items()) facts.layouts.push_back(read_layout(layout));
   if (field.has("syncs"))
     for (const Field& sync : field["syncs"].items()) facts.syncs.push_back(read_sync(sync));
   for (const Field& loop : field["loops"].items()) facts.loops.push_back(read_loop(loop));

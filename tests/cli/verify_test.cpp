@@ -31,6 +31,18 @@ TEST(Verify, AModuleIsProvedAgainByAnotherProcess) {
   EXPECT_EQ(verify(folder, module).exit_code, 0);
 }
 
+TEST(Verify, TheModuleOfEveryKernelIsProvedAgain) {
+  const Folder folder;
+  const std::string kernels = kernel_file("gemm").substr(0, kernel_file("gemm").rfind('/'));
+  ASSERT_EQ(run_tool({"compile", kernels, "--machine", "x86-64-v3", "-o", folder / "c", "--module", folder / "m"}).exit_code, 0);
+  const std::vector<std::string> modules = files_below(folder / "m");
+  EXPECT_EQ(modules.size(), 28u);
+  std::vector<std::string> command = {"verify"};
+  for (const std::string& module : modules) command.push_back(folder / "m/" + module);
+  const ToolRun run = run_tool(command);
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+}
+
 TEST(Verify, ChangedLoopsAreRefuted) {
   const Folder folder;
   Json module = module_of(folder, "transpose");
