@@ -59,7 +59,7 @@ tileopt_error* tileopt_module_compile(const tileopt_program* program, const tile
     const tileopt::Module& module = std::get<tileopt::Outcome>(candidate).module;
     const std::string unproved = tileopt::unproved_text(module.certificate);
     if (!unproved.empty()) throw tileopt::capi::NotProved{unproved};
-    *out_module = new tileopt_module{module.text.source, module.text.header, json_text(module.certificate.write()) + "\n",
+    *out_module = new tileopt_module{module.text.source, module.text.header, tileopt::json_text(module.certificate.write()) + "\n",
                                      module.plan.write().dump(2) + "\n"};
   });
 }
