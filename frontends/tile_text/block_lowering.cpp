@@ -130,15 +130,7 @@ class BlockLowering {
              "assign it to a local first, and test that");
     if (!body || !value.before().empty()) taken.known = false;
     if (!taken.known || !mentions_any(condition, written)) return {condition, false, nullptr};
-    TensorSymbol symbol;
-    symbol.where = condition->where;
-    symbol.tensor.type = ElementType::boolean;
-    symbol.tensor.role = TensorRole::local;
-    symbol.tensor.where = scope_.diagnostics().locate(condition->where);
-    symbol.tensor.name = scope_.names().tensor("if_holds");
-    symbol.source_name = symbol.tensor.name;
-    expand_over(scope_, nest, symbol);
-    const TensorSymbol& kept = scope_.add_unnamed(std::move(symbol));
+    const TensorSymbol& kept = add_local(scope_, nest, scope_.names().tensor("if_holds"), ElementType::boolean, condition->where);
     const std::string name = scope_.names().statement(kept.tensor.name);
     ValueLowering again(lowering_, nest, name, kept.source_name);
     LoweredStatement statement = start_statement(nest, name, scope_.diagnostics().locate(condition->where));

@@ -151,16 +151,8 @@ ExprPtr ValueLowering::lower_extremum(const syntax::Call& call, BinaryOp op, Ele
 ExprPtr ValueLowering::lower_reduction(const ExpressionPtr& expression, const syntax::Generator& generator,
                                        const Reduction& reduction, ElementType type) {
   Scope& scope = lowering_.scope;
-  TensorSymbol symbol;
-  symbol.where = expression->where;
-  symbol.known = nest_.known;
-  symbol.tensor.type = type;
-  symbol.tensor.role = TensorRole::local;
-  symbol.tensor.where = scope.diagnostics().locate(expression->where);
-  symbol.tensor.name = scope.names().reduction_tensor(target_, reduction_word(reduction));
-  symbol.source_name = symbol.tensor.name;
-  expand_over(scope, nest_, symbol);
-  const TensorSymbol& accumulator = scope.add_unnamed(std::move(symbol));
+  const TensorSymbol& accumulator =
+      add_local(scope, nest_, scope.names().reduction_tensor(target_, reduction_word(reduction)), type, expression->where);
   const Subscripts subscripts = leading_subscripts(nest_, accumulator);
   const ReductionTarget target{accumulator, subscripts, expression->where, true};
   Reduction promised = reduction;

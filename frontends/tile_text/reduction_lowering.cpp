@@ -141,4 +141,16 @@ void expand_over(const Scope& scope, const Nest& nest, TensorSymbol& symbol) {
   symbol.tensor.shape.insert(symbol.tensor.shape.begin(), leading.begin(), leading.end());
 }
 
+const TensorSymbol& add_local(Scope& scope, const Nest& nest, const std::string& name, ElementType type, syntax::Position where) {
+  TensorSymbol symbol;
+  symbol.where = where;
+  symbol.known = nest.known;
+  symbol.tensor.type = type;
+  symbol.tensor.role = TensorRole::local;
+  symbol.tensor.where = scope.diagnostics().locate(where);
+  symbol.tensor.name = symbol.source_name = name;
+  expand_over(scope, nest, symbol);
+  return scope.add_unnamed(std::move(symbol));
+}
+
 }  // namespace tileopt::tile_text

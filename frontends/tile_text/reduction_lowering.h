@@ -25,5 +25,7 @@ Literal no_position(bool descending);
 
 /// Gives a local one leading dimension per iterator around its declaration.
 void expand_over(const Scope& scope, const Nest& nest, TensorSymbol& symbol);
+/// A scalar local that the source does not name, one for every iteration of `nest`.
+const TensorSymbol& add_local(Scope& scope, const Nest& nest, const std::string& name, ElementType type, syntax::Position where);
 
 }  // namespace tileopt::tile_text

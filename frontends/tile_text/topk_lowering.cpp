@@ -169,16 +169,7 @@ class TopkLowering {
   /// A local of its own accumulates one search, and may stay in registers.
   bool search(const Nest& place, const syntax::Generator& pairs, const Subscripts& subscripts, std::vector<Tree::Branch>& pieces) {
     Scope& scope = lowering_.scope;
-    TensorSymbol symbol;
-    symbol.where = build_.where;
-    symbol.known = place.known;
-    symbol.tensor.type = best_.tensor.type;
-    symbol.tensor.role = TensorRole::local;
-    symbol.tensor.where = scope.diagnostics().locate(build_.where);
-    symbol.tensor.name = scope.names().reduction_tensor(best_.source_name, "topk");
-    symbol.source_name = symbol.tensor.name;
-    expand_over(scope, place, symbol);
-    const TensorSymbol& found = scope.add_unnamed(std::move(symbol));
+    const TensorSymbol& found = add_local(scope, place, scope.names().reduction_tensor(best_.source_name, "topk"), best_.tensor.type, build_.where);
     const Subscripts own = leading_subscripts(place, found);
     const auto monoid = std::make_shared<const Monoid>(first_of_two(value_, index_, descends(generator_->clauses.front().iterable)));
     if (!emit_reduction(lowering_, place, {found, own, build_.where, true}, pairs, {Combine::monoid, monoid}, pieces)) return false;
