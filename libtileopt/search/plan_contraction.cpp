@@ -90,17 +90,9 @@ void ContractionPlanner::choose_threads() {
   loops.push_back(c_.rows);
   loops.insert(loops.end(), c_.outer_right.begin(), c_.outer_right.end());
   loops.push_back(c_.lanes);
-  for (const std::size_t m : loops) {
-    if (request_.pins.parallel(c_.statement, iterator(m))) thread_ = m;
-  }
-  if (thread_ || request_.threads <= 1) return;
-  for (const std::size_t m : loops) {
-    const double units = m == c_.rows ? range(m).typical / double(mr_) : m == c_.lanes ? range(m).typical / double(nr_) : range(m).typical;
-    if (units >= 2.0 * request_.threads) {
-      thread_ = m;
-      return;
-    }
-  }
+  thread_ = choose_thread_loop(request_, c_.statement, c_.view, loops, [&](std::size_t m) {
+    return range(m).typical / (m == c_.rows ? double(mr_) : m == c_.lanes ? double(nr_) : 1.0);
+  });
 }
 
 /// Cuts the longest summation loop; the others stay whole where they are short, or move outside the packing.

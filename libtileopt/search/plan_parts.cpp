@@ -1,5 +1,7 @@
 #include "search/plan_parts.h"
 
+#include <algorithm>
+
 namespace tileopt {
 
 std::string NameTable::unique(const std::string& wanted) {
@@ -35,6 +37,16 @@ KernelPlan join_parts(const Kernel& kernel, const std::string& schedule, const s
   }
   plan.tree = branches.size() == 1 ? branches.front().tree : Tree::sequence(std::move(branches));
   return plan;
+}
+
+std::optional<std::size_t> choose_thread_loop(const PlanRequest& request, const std::string& statement, const StatementView& view,
+                                              const std::vector<std::size_t>& loops, const std::function<double(std::size_t)>& pieces) {
+  std::optional<std::size_t> pinned;
+  for (const std::size_t m : loops)
+    if (request.pins.parallel(statement, view.members[m])) pinned = m;
+  if (pinned || request.threads <= 1) return pinned;
+  const auto found = std::find_if(loops.begin(), loops.end(), [&](std::size_t m) { return pieces(m) >= 2.0 * request.threads; });
+  return found == loops.end() ? std::nullopt : std::optional(*found);
 }
 
 }  // namespace tileopt

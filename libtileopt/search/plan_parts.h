@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -58,6 +59,10 @@ struct PartOption {
   double seconds = 0;    ///< predicted, to rank the options of one part
   std::function<PlanPart(NameTable&)> build;
 };
+
+/// The loop of `loops` that a pin gives to the threads, else the outermost one with two pieces of work for each; `pieces(m)`: of loop m.
+std::optional<std::size_t> choose_thread_loop(const PlanRequest& request, const std::string& statement, const StatementView& view,
+                                              const std::vector<std::size_t>& loops, const std::function<double(std::size_t)>& pieces);
 
 /// The machine's first level of this kind, or "serial".
 std::string level_of_kind(const Machine& machine, LevelKind kind);

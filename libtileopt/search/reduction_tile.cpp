@@ -81,15 +81,9 @@ void ReductionTilePlanner::choose_threads() {
   std::vector<std::size_t> loops = t_.outer;
   if (t_.rows) loops.push_back(*t_.rows);
   loops.push_back(t_.lanes);
-  for (const std::size_t m : loops)
-    if (request_.pins.parallel(t_.statement, iterator(m))) thread_ = m;
-  if (thread_ || request_.threads <= 1) return;
-  for (const std::size_t m : loops) {
-    const double units = m == t_.rows ? typical(m) / double(rows_) : m == t_.lanes ? typical(m) / double(lanes_) : typical(m);
-    if (units < 2.0 * request_.threads) continue;
-    thread_ = m;
-    return;
-  }
+  thread_ = choose_thread_loop(request_, t_.statement, t_.view, loops, [&](std::size_t m) {
+    return typical(m) / (m == t_.rows ? double(rows_) : m == t_.lanes ? double(lanes_) : 1.0);
+  });
 }
 
 double ReductionTilePlanner::seconds() const {
@@ -196,7 +190,7 @@ std::optional<ReductionTile> find_reduction_tile(const Kernel& kernel, const std
   std::optional<std::size_t> lanes;
   for (std::size_t m = 0; m < t.view.members.size(); ++m) {
     const MemberRange& range = t.view.ranges[m];
-    if (!range.least || !is_rectangular(domain, m, {})) return reject("the bounds of loop " + iterator_members(statement).members[m] + " depend on others");
+    if (!range.least || !is_rectangular(domain, m, {})) return reject("the bounds of loop " + t.view.members[m] + " depend on others");
     t.least.push_back(*range.least);
     if (!result.moves_with(m)) {
       if (!range.constant) return reject("the window has no constant extent");
