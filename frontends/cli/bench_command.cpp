@@ -11,6 +11,7 @@
 #include "frontends/cli/scratch.h"
 #include "frontends/cli/space_text.h"
 #include "frontends/cli/table.h"
+#include "measure/measure_plan.h"
 #include "records/record_file.h"
 #include "support/text.h"
 
@@ -40,9 +41,9 @@ Item with_pins(const Item& item, const Pins& pins) {
 /// The fastest record of this program, machine and sizes.
 std::optional<Plan> recorded_plan(const Item& item, const Sizes& sizes, const std::string& records) {
   std::optional<Record> best;
-  const std::string machine_hash = hash_text(item.request.machine.write().dump());
+  const std::string machine = machine_hash(item.request.machine);
   for (const Record& record : read_records(records)) {
-    const bool fits = record.key.program_hash == item.program->hash() && record.key.machine_hash == machine_hash &&
+    const bool fits = record.key.program_hash == item.program->hash() && record.key.machine_hash == machine &&
                       record.outcome == RecordOutcome::measured &&
                       record.key.sizes == std::map<std::string, std::int64_t>(sizes.begin(), sizes.end()) &&
                       record.key.threads == item.request.resolve.threads;

@@ -3,6 +3,7 @@
 #include "frontends/cli/guard.h"
 #include "frontends/cli/items.h"
 #include "frontends/cli/outputs.h"
+#include "measure/measure_plan.h"
 #include "records/record_file.h"
 #include "support/text.h"
 
@@ -42,7 +43,7 @@ ItemResult replay_one(const Item& item, const std::vector<Record>& records, cons
   std::vector<std::string> differences;
   for (const std::string& difference :
        {differs("the version of tileopt", record.key.version, TILEOPT_VERSION), differs("the program's hash", record.key.program_hash, item.program->hash()),
-        differs("the hash of machine " + machine.name, record.key.machine_hash, hash_text(machine.write().dump()))})
+        differs("the hash of machine " + machine.name, record.key.machine_hash, machine_hash(machine))})
     if (!difference.empty()) differences.push_back(difference);
 
   ItemResult result;

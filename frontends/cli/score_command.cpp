@@ -8,6 +8,7 @@
 #include "frontends/cli/guard.h"
 #include "frontends/cli/items.h"
 #include "frontends/cli/space_text.h"
+#include "measure/measure_plan.h"
 #include "records/record_file.h"
 #include "space/describe_space.h"
 #include "support/text.h"
@@ -44,10 +45,10 @@ std::string csv_text(const std::vector<Scored>& rows) {
 std::vector<Scored> scored_records(const Item& item, const Options& options, std::string& skipped) {
   std::vector<Scored> rows;
   RecordScan scan;
-  const std::string machine_hash = hash_text(item.request.machine.write().dump());
+  const std::string machine = machine_hash(item.request.machine);
   for (const Record& record : read_records(options.records, &scan)) {
     const RecordKey& key = record.key;
-    if (key.program_hash != item.program->hash() || key.machine_hash != machine_hash ||
+    if (key.program_hash != item.program->hash() || key.machine_hash != machine ||
         key.threads != item.request.resolve.threads)
       continue;
     if (record.outcome != RecordOutcome::measured || record.origin == "finalist") continue;

@@ -20,6 +20,13 @@ double relative_deviation(const std::vector<double>& values, double middle) {
   return middle > 0 ? median(distances) / middle : 0;
 }
 
+void take_outcome(Trial& trial, const Record& record) {
+  trial.outcome = record.outcome;
+  trial.detail = record.detail;
+  trial.seconds = record.seconds;
+  trial.noise = record.noise;
+}
+
 /// What the file of records knows of one key.
 class KnownRecords {
  public:
@@ -157,10 +164,7 @@ void Search::start_point(const Point& point, std::vector<Started>& batch) {
   by_plan_.emplace(trial.plan_hash, result_.trials.size());
   Started started{result_.trials.size(), nullptr};
   if (const Record* record = known_.trial(trial.plan_hash)) {
-    trial.outcome = record->outcome;
-    trial.detail = record->detail;
-    trial.seconds = record->seconds;
-    trial.noise = record->noise;
+    take_outcome(trial, *record);
     trial.resumed = true;
   } else {
     started.build = trials_.begin(trial.plan, origin);
@@ -183,10 +187,7 @@ bool Search::finish(Started& started) {
     if (stopped()) return drop();
     record.predicted = trial.predicted;
     if (!options_.records.empty()) append_record(options_.records, record, true);
-    trial.outcome = record.outcome;
-    trial.detail = record.detail;
-    trial.seconds = record.seconds;
-    trial.noise = record.noise;
+    take_outcome(trial, record);
   }
   learn(trial);
   if (progress_) progress_(result_);

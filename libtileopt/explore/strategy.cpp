@@ -72,12 +72,23 @@ class BasicStrategy : public Strategy {
       if (!point) return std::nullopt;
       if (is_new(*point)) return point;
     }
-    if (!small_) small_ = space_.count(kSmallSpace).exact && space_.count(kSmallSpace).points <= kSmallSpace;
+    if (!small_) {
+      const auto counted = space_.count(kSmallSpace);
+      small_ = counted.exact && counted.points <= kSmallSpace;
+    }
     if (!*small_) return std::nullopt;
     for (auto point = space_.first(); point; point = space_.next(*point)) {
       if (is_new(*point)) return point;
     }
     return std::nullopt;
+  }
+
+  void fill_up(std::size_t count, std::vector<Point>& batch) {
+    while (batch.size() < count) {
+      const auto point = fresh();
+      if (!point) return;
+      take(*point, batch);
+    }
   }
 
   const PlanSpace& space_;
@@ -94,11 +105,7 @@ class RandomStrategy : public BasicStrategy {
   std::vector<Point> propose(std::size_t count) override {
     std::vector<Point> batch;
     take_planned(false, count, batch);
-    while (batch.size() < count) {
-      const auto point = fresh();
-      if (!point) break;
-      take(*point, batch);
-    }
+    fill_up(count, batch);
     return batch;
   }
 };
@@ -136,11 +143,7 @@ class BeamStrategy : public BasicStrategy {
     for (const Expected& candidate : candidates) {
       if (batch.size() < count) take(candidate.point, batch);
     }
-    while (batch.size() < count) {
-      const auto point = fresh();
-      if (!point) break;
-      take(*point, batch);
-    }
+    fill_up(count, batch);
     return batch;
   }
 
@@ -181,11 +184,7 @@ class EvolutionaryStrategy : public BasicStrategy {
     for (const Expected& candidate : unsorted) {
       if (batch.size() < count) take(candidate.point, batch);
     }
-    while (batch.size() < count) {
-      const auto point = fresh();
-      if (!point) break;
-      take(*point, batch);
-    }
+    fill_up(count, batch);
     return batch;
   }
 

@@ -96,7 +96,7 @@ Measurer::Measurer(std::shared_ptr<const Program> program, Machine machine, Meas
   key_.program_hash = program_->hash();
   key_.sizes = options_.sizes;
   key_.machine = machine_.name;
-  key_.machine_hash = hash_text(machine_.write().dump());
+  key_.machine_hash = machine_hash(machine_);
   key_.processor = processor_name();
   key_.compiler = compiler_version(options_.compile.compiler);
   key_.flags = join(flags, " ");
@@ -238,5 +238,7 @@ Record Measurer::time(PreparedPlan prepared) const {
     return fail(RecordOutcome::implausible, "faster than this machine's vector units can be: " + std::to_string(floor_seconds()) + " s");
   return record;
 }
+
+std::string machine_hash(const Machine& machine) { return hash_text(machine.write().dump()); }
 
 }  // namespace tileopt

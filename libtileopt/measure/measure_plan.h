@@ -14,6 +14,9 @@
 
 namespace tileopt {
 
+/// Of everything that the machine file says: what records are keyed by.
+std::string machine_hash(const Machine& machine);
+
 struct MeasureOptions {
   Sizes sizes;                   ///< at which it is timed
   std::uint64_t seed = 1;        ///< of the arguments
