@@ -82,32 +82,25 @@ const char* const keep_part_text =
 /// Instructions with a mask, where the type has them: of 64 bytes by AVX-512, of 32 by AVX2.
 struct MaskedMoves {
   ElementType type;
-  const char *suffix512, *suffix256, *set256, *order;
-  int lanes512;
+  const char* suffix;
 };
 constexpr MaskedMoves masked_moves[] = {
-    {ElementType::f32, "ps", "ps", "epi32(", "0, 1, 2, 3, 4, 5, 6, 7", 16},
-    {ElementType::i32, "epi32", "epi32", "epi32(", "0, 1, 2, 3, 4, 5, 6, 7", 16},
-    {ElementType::f64, "pd", "pd", "epi64x(", "3, 2, 1, 0", 8},
-    {ElementType::i64, "epi64", "epi64", "epi64x(", "3, 2, 1, 0", 8},
-};
+    {ElementType::f32, "ps"}, {ElementType::i32, "epi32"}, {ElementType::f64, "pd"}, {ElementType::i64, "epi64"}};
 
 std::string masked_text(const MaskedMoves& moves, bool load) {
-  const std::string wide = std::to_string(moves.lanes512), half = std::to_string(moves.lanes512 / 2);
-  const bool quads = moves.lanes512 == 8;
-  const std::string pointer = std::string(moves.type == ElementType::i64 ? "(long long*)" : "") + "p";
+  const bool quads = size_bytes(moves.type) == 8;
+  const std::string wide = quads ? "8" : "16", half = quads ? "4" : "8", suffix = moves.suffix;
   const std::string mask512 = "(__mmask" + wide + ")((1u << n) - 1)";
-  const std::string order = quads ? "_mm256_set_epi64x(" + std::string(moves.order) + ")" : "_mm256_setr_epi32(" + std::string(moves.order) + ")";
-  const std::string mask256 = std::string("_mm256_cmpgt_") + (quads ? "epi64" : "epi32") + "(_mm256_set1_" + moves.set256 + "n), " + order + ")";
-  const std::string const_pointer = std::string(moves.type == ElementType::i64 ? "(const long long*)" : "") + "p";
-  const std::string vector256 = is_float(moves.type) ? (quads ? "(__m256d)" : "(__m256)") : "(__m256i)";
-  const std::string vector512 = is_float(moves.type) ? (quads ? "(__m512d)" : "(__m512)") : "(__m512i)";
+  const std::string mask256 = quads ? "_mm256_cmpgt_epi64(_mm256_set1_epi64x(n), _mm256_set_epi64x(3, 2, 1, 0))"
+                                    : "_mm256_cmpgt_epi32(_mm256_set1_epi32(n), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7))";
+  const std::string pointer = moves.type != ElementType::i64 ? "p" : load ? "(const long long*)p" : "(long long*)p";
+  const std::string kind = !is_float(moves.type) ? "i" : quads ? "d" : "";
+  const std::string when512 = "#if defined(__AVX512F__) && @ == " + wide + "\n", when256 = "#elif defined(__AVX2__) && @ == " + half + "\n";
   if (load)
-    return "#if defined(__AVX512F__) && @ == " + wide + "\n  return ($Tx@)_mm512_maskz_loadu_" + moves.suffix512 + "(" + mask512 +
-           ", p);\n#elif defined(__AVX2__) && @ == " + half + "\n  return ($Tx@)_mm256_maskload_" + moves.suffix256 + "(" + const_pointer + ", " + mask256 + ");\n#endif\n";
-  return "#if defined(__AVX512F__) && @ == " + wide + "\n  _mm512_mask_storeu_" + moves.suffix512 + "(p, " + mask512 + ", " + vector512 +
-         "x);\n  return;\n#elif defined(__AVX2__) && @ == " + half + "\n  _mm256_maskstore_" + moves.suffix256 + "(" + pointer + ", " + mask256 + ", " + vector256 +
-         "x);\n  return;\n#endif\n";
+    return when512 + "  return ($Tx@)_mm512_maskz_loadu_" + suffix + "(" + mask512 + ", p);\n" + when256 + "  return ($Tx@)_mm256_maskload_" + suffix + "(" +
+           pointer + ", " + mask256 + ");\n#endif\n";
+  return when512 + "  _mm512_mask_storeu_" + suffix + "(p, " + mask512 + ", (__m512" + kind + ")x);\n  return;\n" + when256 + "  _mm256_maskstore_" + suffix +
+         "(" + pointer + ", " + mask256 + ", (__m256" + kind + ")x);\n  return;\n#endif\n";
 }
 
 const char* const intrinsics_text = "#if defined(__AVX2__)\n#include <immintrin.h>\n#endif\n";

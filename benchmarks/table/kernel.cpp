@@ -108,6 +108,24 @@ std::function<void()> Kernel::bind(const std::vector<std::int64_t>& sizes, const
   };
 }
 
+const char* const stream_copy_text = R"(
+#include <stdint.h>
+#ifdef __AVX__
+#include <immintrin.h>
+#endif
+void stream_copy(const int64_t* s, void* const* a) {
+  const float* restrict x = a[0];
+  float* restrict y = a[1];
+#if defined(__AVX512F__)
+  for (int64_t i = 0; i < s[0]; i += 16) _mm512_stream_ps(y + i, _mm512_load_ps(x + i));
+#elif defined(__AVX__)
+  for (int64_t i = 0; i < s[0]; i += 8) _mm256_stream_ps(y + i, _mm256_load_ps(x + i));
+#else
+  for (int64_t i = 0; i < s[0]; ++i) y[i] = x[i];
+#endif
+}
+)";
+
 std::function<void()> plain_loop(const std::string& c_text, const std::string& function, const std::vector<std::string>& flags,
                                  const std::vector<std::int64_t>& sizes, const std::vector<void*>& arguments) {
   struct Loaded {
@@ -120,7 +138,6 @@ std::function<void()> plain_loop(const std::string& c_text, const std::string& f
   std::vector<std::string> words = {find_c_compiler(), "-O3", "-std=gnu11", "-shared", "-fPIC", "-march=native"};
   words.insert(words.end(), flags.begin(), flags.end());
   words.insert(words.end(), {base + ".c", "-o", base + ".so", "-lm"});
-  if (words[0].find('/') == std::string::npos) words[0] = "/usr/bin/" + words[0];
   const ProcessResult result = run_process(words, 120);
   if (result.code != 0) throw std::runtime_error(result.output);
   loaded->library = std::make_unique<Library>(base + ".so");
@@ -133,7 +150,5 @@ std::string find_clang() {
     if (access(path, X_OK) == 0) return path;
   return "";
 }
-
-std::vector<float> as_floats(const Buffer<float>& buffer) { return {buffer.data(), buffer.data() + buffer.size()}; }
 
 }  // namespace tileopt::table

@@ -71,6 +71,12 @@ std::function<void()> plain_loop(const std::string& c_text, const std::string& f
 // clang of the version that the table names; "" where it is not installed.
 std::string find_clang();
 
-std::vector<float> as_floats(const Buffer<float>& buffer);
+template <class T>
+std::vector<float> as_floats(const Buffer<T>& buffer) {
+  return {buffer.data(), buffer.data() + buffer.size()};
+}
+
+// void stream_copy(sizes, {from, to}): sizes[0] floats, a multiple of 16, by streaming stores where there are any.
+extern const char* const stream_copy_text;
 
 }  // namespace tileopt::table

@@ -33,7 +33,7 @@ int main(int argc, char** argv) {
         std::cerr << name << ": " << wrong << "\n";
         return 3;
       }
-      tileopt::table::report(row, tileopt::table::measure(row, instance, repetitions, seconds), file);
+      tileopt::table::report(row, tileopt::table::measure(instance, repetitions, seconds), file);
       return 0;
     } catch (const std::exception& error) {
       std::cerr << name << ": " << error.what() << "\n";

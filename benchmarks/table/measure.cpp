@@ -50,7 +50,7 @@ class Collector : public benchmark::BenchmarkReporter {
 
 }  // namespace
 
-std::vector<Timing> measure(const Row&, const Instance& instance, int repetitions, double seconds) {
+std::vector<Timing> measure(const Instance& instance, int repetitions, double seconds) {
   std::vector<Timing> timings;
   for (const Contender& contender : instance.contenders) {
     timings.push_back({contender.name, {}});

@@ -5,18 +5,13 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "backends/openmp/runner.h"
 #include "row.h"
 #include "support/error.h"
 
 namespace tileopt::table {
 
 namespace {
-
-double middle(std::vector<double> values) {
-  if (values.empty()) return 0;
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
-}
 
 std::string first_line(const std::string& path, const std::string& key) {
   std::ifstream file(path);
@@ -42,7 +37,7 @@ void report(const Row& row, const std::vector<Timing>& timings, const std::strin
   std::ostringstream line;
   line << row.name;
   for (const Timing& timing : timings) {
-    const double seconds = middle(timing.seconds), speed = seconds > 0 ? row.work / seconds * 1e-9 : 0;
+    const double seconds = median(timing.seconds), speed = seconds > 0 ? row.work / seconds * 1e-9 : 0;
     const auto [low, high] = std::minmax_element(timing.seconds.begin(), timing.seconds.end());
     speeds[timing.contender] = speed;
     if (!timing.seconds.empty()) spread[timing.contender] = (*high - *low) / seconds;

@@ -53,7 +53,7 @@ struct Timing {
 // Runs all contenders once and compares what they wrote with the first one's. Returns what differs, "" where nothing does.
 std::string check(const Instance& instance);
 // Google Benchmark, repetitions of all contenders in random order.
-std::vector<Timing> measure(const Row& row, const Instance& instance, int repetitions, double seconds);
+std::vector<Timing> measure(const Instance& instance, int repetitions, double seconds);
 // A line for people on stdout, a line of JSON at the end of `file` ("" : none).
 void report(const Row& row, const std::vector<Timing>& timings, const std::string& file);
 

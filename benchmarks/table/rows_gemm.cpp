@@ -54,7 +54,7 @@ Instance dgemm(const Shape& s) {
   const Buffer<double> A(count(s.M, s.K), 1), B(count(s.K, s.N), 2), C(count(s.M, s.N), 3);
   Instance instance;
   instance.arguments = {A.keep(), B.keep(), C.keep()};
-  instance.output = [=] { return std::vector<float>(C.data(), C.data() + C.size()); };
+  instance.output = [=] { return as_floats(C); };
   for (const Blas& blas : Blas::installed(1))
     instance.contenders.push_back({blas.name(), [=] { blas.gemm(false, false, s.M, s.N, s.K, A.data(), B.data(), C.data()); }});
   const Kernel kernel = Kernel::compile(gemm_text("f64", false, false), {.sizes = sizes_of(s, false)});
@@ -85,7 +85,7 @@ Instance int8(const Shape& s) {
   const Buffer<std::int32_t> C(static_cast<std::size_t>(s.M) * s.N, 3);
   Instance instance;
   instance.arguments = {A.keep(), B.keep(), C.keep()};
-  instance.output = [=] { return std::vector<float>(C.data(), C.data() + C.size()); };
+  instance.output = [=] { return as_floats(C); };
   append(instance.contenders, onednn::gemm_int8(s.M, s.N, s.K, A.data(), B.data(), C.data()));
   instance.contenders.push_back({"tileopt", Kernel::load("gemm_int8", {.sizes = sizes_of(s, false)}).bind(sizes_of(s, false), {A.data(), B.data(), C.data()})});
   return instance;

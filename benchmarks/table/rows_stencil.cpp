@@ -30,7 +30,7 @@ Instance beside_source_order(const std::string& kernel, const std::vector<std::i
   };
   Instance instance;
   instance.tolerance = tolerance;
-  instance.output = [array] { return std::vector<float>(array.data(), array.data() + array.size()); };
+  instance.output = [array] { return as_floats(array); };
   instance.contenders.push_back({"gcc", fresh(compile({threads, "schedule(\"original\")", "", {"-march=native"}, sizes}))});
   if (const std::string clang = find_clang(); !clang.empty())
     instance.contenders.push_back({"clang with Polly", fresh(compile({threads, "schedule(\"original\")", clang, {"-march=native", "-mllvm", "-polly"}, sizes}))});
