@@ -4,24 +4,23 @@
 #include <unistd.h>
 
 #include <cstdlib>
-#include <fstream>
 #include <functional>
 #include <stdexcept>
 
-#include "backends/openmp/signature.h"
+#include "backends/openmp/runner.h"
 #include "backends/openmp/toolchain.h"
 #include "cost_models/machines.h"
 #include "driver/request.h"
 #include "frontends/tile_text/tile_text.h"
 #include "support/document.h"
 #include "support/error.h"
-#include "support/text.h"
 
 namespace tileopt::table {
 
 namespace {
 
-using Call = std::int32_t (*)(const std::int64_t* sizes, void* const* arguments, void* workspace);
+// What CompiledKernel puts beside every kernel.
+using Call = std::int32_t (*)(const std::int64_t* sizes, void** arguments, void* workspace);
 using WorkspaceBytes = std::int64_t (*)(const std::int64_t* sizes);
 using Loop = void (*)(const std::int64_t* sizes, void* const* arguments);
 
@@ -38,35 +37,15 @@ struct Library {
   void* handle;
 };
 
-// Calls of one type for every kernel, whatever its arguments are.
-std::string trampolines(const Signature& signature, const std::string& header) {
-  std::vector<std::string> sizes, call;
-  for (std::size_t i = 0; i < signature.sizes.size(); ++i) sizes.push_back("s[" + std::to_string(i) + "]");
-  call = sizes;
-  for (std::size_t i = 0; i < signature.arguments.size(); ++i) {
-    const std::string at = "a[" + std::to_string(i) + "]", type = memory_type_c(signature.arguments[i]);
-    call.push_back(signature.arguments[i].by_value ? "*(const " + type + "*)" + at : at);
-  }
-  call.push_back("w");
-  return "#include \"" + header + "\"\nint32_t table_call(const int64_t* s, void* const* a, void* w) { (void)s; (void)a; return " + signature.function + "(" +
-         join(call, ", ") + "); }\nint64_t table_bytes(const int64_t* s) { (void)s; return " + signature.function + "_workspace_bytes(" + join(sizes, ", ") + "); }\n";
-}
-
-void write(const std::string& path, const std::string& text) {
-  std::ofstream file(path);
-  file << text;
-  if (!file.flush()) throw std::runtime_error("cannot write " + path);
-}
-
 }  // namespace
 
 struct Kernel::State {
-  TemporaryDirectory folder;
-  std::unique_ptr<Library> library;
+  CompiledKernel compiled;
+  Library library;
+  explicit State(CompiledKernel kernel) : compiled(std::move(kernel)), library(compiled.object()) {}
 };
 
 Kernel Kernel::compile(const std::string& tile_text, const KernelOptions& options) {
-  auto state = std::make_shared<State>();
   poly::Context context;
   const auto program = std::make_shared<const Program>(parse_tile_file(context.get(), tile_text, "row.tile").programs.at(0));
   Request request;
@@ -80,15 +59,8 @@ Kernel Kernel::compile(const std::string& tile_text, const KernelOptions& option
   if (const auto* refused = std::get_if<Infeasible>(&outcome)) throw std::runtime_error(to_string(*refused));
   const Module& module = std::get<Outcome>(outcome).module;
   if (const std::string lacking = unproved_text(module.certificate); !lacking.empty()) throw std::runtime_error(lacking);
-  const std::string base = state->folder.path() + "/" + program->name();
-  write(base + ".c", module.text.source);
-  write(base + ".h", module.text.header);
-  write(base + "_table.c", trampolines(make_signature(*program, module.asts), base + ".h"));
-  const std::string compiler = options.compiler.empty() ? find_c_compiler() : options.compiler;
-  compile_shared_object(compiler, {base + ".c", base + "_table.c"}, base + ".so", program->numerics(), request.machine, options.flags);
-  state->library = std::make_unique<Library>(base + ".so");
   Kernel kernel;
-  kernel.state_ = state;
+  kernel.state_ = std::make_shared<State>(CompiledKernel::compile(*program, module.text, request.machine, {options.compiler, options.flags}));
   return kernel;
 }
 
@@ -97,12 +69,12 @@ Kernel Kernel::load(const std::string& name, const KernelOptions& options) {
 }
 
 std::function<void()> Kernel::bind(const std::vector<std::int64_t>& sizes, const std::vector<void*>& arguments) const {
-  const auto call = reinterpret_cast<Call>(state_->library->symbol("table_call"));
-  const std::int64_t bytes = reinterpret_cast<WorkspaceBytes>(state_->library->symbol("table_bytes"))(sizes.data());
+  const auto call = reinterpret_cast<Call>(state_->library.symbol("tileopt_call"));
+  const std::int64_t bytes = reinterpret_cast<WorkspaceBytes>(state_->library.symbol("tileopt_workspace"))(sizes.data());
   if (bytes < 0) throw std::runtime_error("the launcher refuses these sizes");
   const std::size_t rounded = (static_cast<std::size_t>(bytes) + 255) / 256 * 256;
   const std::shared_ptr<void> workspace(rounded > 0 ? std::aligned_alloc(256, rounded) : nullptr, std::free);
-  return [state = state_, call, sizes, arguments, workspace] {
+  return [state = state_, call, sizes, arguments = std::vector<void*>(arguments), workspace]() mutable {
     if (const std::int32_t code = call(sizes.data(), arguments.data(), workspace.get()); code != 0)
       throw std::runtime_error("the launcher returned " + std::to_string(code));
   };
@@ -134,7 +106,7 @@ std::function<void()> plain_loop(const std::string& c_text, const std::string& f
   };
   auto loaded = std::make_shared<Loaded>();
   const std::string base = loaded->folder.path() + "/loop";
-  write(base + ".c", c_text);
+  write_file(base + ".c", c_text);
   std::vector<std::string> words = {find_c_compiler(), "-O3", "-std=gnu11", "-shared", "-fPIC", "-march=native"};
   words.insert(words.end(), flags.begin(), flags.end());
   words.insert(words.end(), {base + ".c", "-o", base + ".so", "-lm"});

@@ -25,6 +25,21 @@ class RandomRingTest : public ::testing::Test {
     return values[static_cast<std::size_t>(pick(0, static_cast<long>(values.size()) - 1))];
   }
 
+  // Plants one of them; says which.
+  std::string plant_one(const std::vector<std::pair<std::string, std::function<void()>>>& faults) {
+    const auto [name, plant] = one_of(faults);
+    plant();
+    return ", fault: " + name;
+  }
+
+  // Both verdicts are met often enough to mean something.
+  void expect_both_verdicts() const {
+    std::cout << tried_ << " rings, " << proved_ << " proved" << std::endl;
+    if (tried_ < 10) return;
+    EXPECT_GT(proved_, tried_ / 5);
+    EXPECT_LT(proved_, tried_ * 4 / 5);
+  }
+
   // The first fault in any schedule, at sizes with 0, 1 and many positions a tile and one or several tiles.
   std::optional<std::string> simulate(const Ast& ast, long slots) {
     for (const long positions : {0L, 1L, 2L, slots, slots + 1, 2 * slots + 1})
@@ -125,16 +140,11 @@ TEST_F(RandomRingTest, RolesAgreeWithTheirEvents) {
           {"signal", [&] { ring.signal_shift = ring.slots > 1 ? " + 1" : ""; }},
           {"stores early", [&] { ring.stores_early = true; }},
           {"fewer meet", [&] { ring.meeting_threads = ring.threads + 1; }}};
-      const auto& [name, plant] = one_of(faults);
-      plant();
-      text += ", fault: " + name;
+      text += plant_one(faults);
     }
     compare(ring, text);
   }
-  std::cout << tried_ << " rings, " << proved_ << " proved" << std::endl;
-  if (tried_ < 10) return;
-  EXPECT_GT(proved_, tried_ / 5);
-  EXPECT_LT(proved_, tried_ * 4 / 5);
+  expect_both_verdicts();
 }
 
 TEST_F(RandomRingTest, ThreadsAgreeWithTheirEvents) {
@@ -159,16 +169,11 @@ TEST_F(RandomRingTest, ThreadsAgreeWithTheirEvents) {
           {"base", [&] {
              ring.advance = one_of<std::string>({"", "0"});
            }}};
-      const auto& [name, plant] = one_of(faults);
-      plant();
-      text += ", fault: " + name;
+      text += plant_one(faults);
     }
     compare(ring, text);
   }
-  std::cout << tried_ << " rings, " << proved_ << " proved" << std::endl;
-  if (tried_ < 10) return;
-  EXPECT_GT(proved_, tried_ / 5);
-  EXPECT_LT(proved_, tried_ * 4 / 5);
+  expect_both_verdicts();
 }
 
 }  // namespace
