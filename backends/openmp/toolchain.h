@@ -1,4 +1,4 @@
-/// The C compiler on this machine: finding it, its flags, running it without a shell.
+/// The C compiler on this machine: finding it and its flags.
 #pragma once
 
 #include <string>
@@ -6,31 +6,9 @@
 
 #include "ir/machine.h"
 #include "ir/program.h"
+#include "support/process.h"
 
 namespace tileopt {
-
-/// A folder of our own under $TMPDIR (or /tmp), removed with all that is in it at the end of its life.
-class TemporaryDirectory {
- public:
-  TemporaryDirectory();
-  ~TemporaryDirectory();
-  TemporaryDirectory(const TemporaryDirectory&) = delete;
-  TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
-
-struct ProcessResult {
-  enum class End { exited, signalled, timed_out };
-  End end = End::exited;
-  int code = 0;         ///< exit status or signal number
-  std::string output;   ///< standard output and error together, at most 64 KiB
-};
-/// Runs a program and waits for it; `arguments[0]` is its path. timeout_seconds <= 0: no limit. A program that runs into the
-/// limit is killed with its children. @throws ToolchainError where it cannot be started.
-ProcessResult run_process(const std::vector<std::string>& arguments, double timeout_seconds);
 
 /// $TILEOPT_CC, or the first of cc, gcc, clang and versioned clangs on $PATH. @throws ToolchainError where there is none.
 std::string find_c_compiler();

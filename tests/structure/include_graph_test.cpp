@@ -29,6 +29,8 @@ const std::map<std::string, int> ranks = {
     {"backends", 4},
     {"backends/c_common", 5},
     {"backends/openmp", 6},
+    {"backends/gpu_common/emulator", 6},
+    {"backends/gpu_common/emulator/device", 5},
     {"cost_models", 6},
     {"libtileopt/records", 6},
     {"libtileopt/search", 7},

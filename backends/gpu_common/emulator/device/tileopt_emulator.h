@@ -1,0 +1,184 @@
+/* The words of CUDA and HIP that printed kernels use, for a host compiler: the text runs in the emulator instead of on a GPU.
+ * Printed text includes this where TILEOPT_EMULATE is defined. Only declarations: what happens is the emulator's. */
+#ifndef TILEOPT_EMULATOR_H
+#define TILEOPT_EMULATOR_H
+
+#include <math.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "tileopt_emulator_abi.h"
+
+#define __global__ __attribute__((noinline, visibility("hidden"))) /* chains of inlined calls end at the kernel */
+#define __device__
+#define __host__
+#define __constant__ static const
+#define __launch_bounds__(...)
+#define __forceinline__ inline __attribute__((always_inline))
+#define TILEOPT_EMULATOR_WORD static inline __attribute__((always_inline))
+#define TILEOPT_DEVICE static inline __attribute__((always_inline))
+
+typedef void* tileopt_stream;
+
+struct dim3 {
+  unsigned x, y, z;
+  constexpr dim3(unsigned x_ = 1, unsigned y_ = 1, unsigned z_ = 1) : x(x_), y(y_), z(z_) {}
+};
+
+#define TILEOPT_THREAD_X (tileopt_emulator_index(TILEOPT_THREAD_INDEX_X))
+#define TILEOPT_THREAD_Y (tileopt_emulator_index(TILEOPT_THREAD_INDEX_Y))
+#define TILEOPT_THREAD_Z (tileopt_emulator_index(TILEOPT_THREAD_INDEX_Z))
+#define TILEOPT_BLOCK_X (tileopt_emulator_index(TILEOPT_BLOCK_INDEX_X))
+#define TILEOPT_BLOCK_Y (tileopt_emulator_index(TILEOPT_BLOCK_INDEX_Y))
+#define TILEOPT_BLOCK_Z (tileopt_emulator_index(TILEOPT_BLOCK_INDEX_Z))
+#define TILEOPT_GRID_X (tileopt_emulator_index(TILEOPT_GRID_SIZE_X))
+#define TILEOPT_GRID_Y (tileopt_emulator_index(TILEOPT_GRID_SIZE_Y))
+#define TILEOPT_GRID_Z (tileopt_emulator_index(TILEOPT_GRID_SIZE_Z))
+#define TILEOPT_LANE (tileopt_emulator_index(TILEOPT_LANE_INDEX))
+#define TILEOPT_WARP_SIZE (tileopt_emulator_index(TILEOPT_WARP_SIZE_INDEX))
+#define TILEOPT_SHARED_BASE (tileopt_emulator_shared_memory())
+
+/* An expression: 0, or the launch failed. Arguments are evaluated once, here, and bound by value. */
+#define TILEOPT_LAUNCH(kernel, grid, block, shared_bytes, stream, ...) \
+  ((void)(stream), tileopt_emulator_launch_of(#kernel, grid, block, shared_bytes, kernel, ##__VA_ARGS__))
+template <class T>
+struct tileopt_emulator_same {
+  using type = T;
+};
+template <class... Parameters>
+static int tileopt_emulator_launch_of(const char* name, dim3 grid, dim3 block, unsigned shared_bytes, void (*kernel)(Parameters...),
+                                      typename tileopt_emulator_same<Parameters>::type... arguments) {
+  const auto run = [=] { kernel(arguments...); };
+  using Run = decltype(run);
+  void* const pointers[] = {const_cast<void*>(static_cast<const void*>(&arguments))..., nullptr};
+  const tileopt_emulator_launch_request request = {
+      name, {grid.x, grid.y, grid.z}, {block.x, block.y, block.z}, shared_bytes, [](const void* closure) { (*static_cast<Run*>(closure))(); },
+      &run, sizeof run, pointers};
+  return tileopt_emulator_launch(&request);
+}
+
+/* ---- collectives ---- */
+TILEOPT_EMULATOR_WORD void tileopt_block_barrier() { tileopt_emulator_block_barrier(); }
+TILEOPT_EMULATOR_WORD void tileopt_warp_barrier(unsigned long long mask = ~0ull) {
+  const tileopt_emulator_warp_request request = {TILEOPT_WARP_BARRIER, mask, 0, nullptr, 0};
+  tileopt_emulator_warp(&request);
+}
+template <class T>
+TILEOPT_EMULATOR_WORD T tileopt_emulator_shuffle(tileopt_emulator_meeting kind, unsigned long long mask, T value, unsigned argument) {
+  static_assert(sizeof(T) <= 8, "shuffled values have at most eight bytes");
+  const tileopt_emulator_warp_request request = {kind, mask, argument, &value, sizeof(T)};
+  tileopt_emulator_warp(&request);
+  return value;
+}
+template <class T>
+TILEOPT_EMULATOR_WORD T tileopt_shuffle(unsigned long long mask, T value, unsigned lane) {
+  return tileopt_emulator_shuffle(TILEOPT_SHUFFLE, mask, value, lane);
+}
+template <class T>
+TILEOPT_EMULATOR_WORD T tileopt_shuffle_xor(unsigned long long mask, T value, unsigned lane_mask) {
+  return tileopt_emulator_shuffle(TILEOPT_SHUFFLE_XOR, mask, value, lane_mask);
+}
+template <class T>
+TILEOPT_EMULATOR_WORD T tileopt_shuffle_up(unsigned long long mask, T value, unsigned distance) {
+  return tileopt_emulator_shuffle(TILEOPT_SHUFFLE_UP, mask, value, distance);
+}
+template <class T>
+TILEOPT_EMULATOR_WORD T tileopt_shuffle_down(unsigned long long mask, T value, unsigned distance) {
+  return tileopt_emulator_shuffle(TILEOPT_SHUFFLE_DOWN, mask, value, distance);
+}
+/* By name of the element type: all lanes of the warp take part. */
+#define TILEOPT_EMULATOR_TYPED_SHUFFLES(suffix, type)                                                    \
+  TILEOPT_EMULATOR_WORD type tileopt_shuffle_xor_##suffix(type value, unsigned lane_mask) {              \
+    return tileopt_shuffle_xor(~0ull, value, lane_mask);                                                 \
+  }
+TILEOPT_EMULATOR_TYPED_SHUFFLES(f32, float)
+TILEOPT_EMULATOR_TYPED_SHUFFLES(f64, double)
+TILEOPT_EMULATOR_TYPED_SHUFFLES(i32, int32_t)
+TILEOPT_EMULATOR_TYPED_SHUFFLES(u32, uint32_t)
+TILEOPT_EMULATOR_TYPED_SHUFFLES(i64, int64_t)
+TILEOPT_EMULATOR_TYPED_SHUFFLES(u64, uint64_t)
+TILEOPT_EMULATOR_WORD unsigned long long tileopt_ballot(unsigned long long mask, bool predicate) {
+  return tileopt_emulator_shuffle(TILEOPT_BALLOT, mask, static_cast<unsigned long long>(predicate), 0);
+}
+
+/* ---- atomics: return what was there before ---- */
+template <class T, class Update>
+TILEOPT_EMULATOR_WORD T tileopt_emulator_update(T* address, tileopt_emulator_order order, Update update) {
+  struct Operands {
+    Update update;
+    T before;
+  } operands = {update, T()};
+  tileopt_emulator_atomic(
+      address, sizeof(T), order,
+      [](void* element, void* both) {
+        Operands& mine = *static_cast<Operands*>(both);
+        mine.before = *static_cast<T*>(element);
+        *static_cast<T*>(element) = mine.update(mine.before);
+      },
+      &operands);
+  return operands.before;
+}
+/* T: the element's type, of the size of `type`, in which the operation is done. */
+#define TILEOPT_EMULATOR_ATOMIC(name, type, result)                                                                                    \
+  template <class T>                                                                                                                   \
+  TILEOPT_EMULATOR_WORD T tileopt_atomic_##name(T* element, T operand) {                                                               \
+    static_assert(sizeof(T) == sizeof(type), "an element of another size");                                                            \
+    type value;                                                                                                                        \
+    memcpy(&value, &operand, sizeof value);                                                                                            \
+    const type old = tileopt_emulator_update(reinterpret_cast<type*>(element), TILEOPT_RELAXED,                                        \
+                                             [value](type before) { return static_cast<type>(result); });                              \
+    memcpy(&operand, &old, sizeof old);                                                                                                \
+    return operand;                                                                                                                    \
+  }
+#define TILEOPT_EMULATOR_INTEGER_ATOMICS(suffix, type, wide)                                             \
+  TILEOPT_EMULATOR_ATOMIC(add_##suffix, type, static_cast<wide>(before) + static_cast<wide>(value))      \
+  TILEOPT_EMULATOR_ATOMIC(and_##suffix, type, before & value)                                            \
+  TILEOPT_EMULATOR_ATOMIC(or_##suffix, type, before | value)                                             \
+  TILEOPT_EMULATOR_ATOMIC(xor_##suffix, type, before ^ value)                                            \
+  TILEOPT_EMULATOR_ATOMIC(min_##suffix, type, value < before ? value : before)                           \
+  TILEOPT_EMULATOR_ATOMIC(max_##suffix, type, value > before ? value : before)                           \
+  TILEOPT_EMULATOR_ATOMIC(exchange_##suffix, type, value)
+TILEOPT_EMULATOR_INTEGER_ATOMICS(i32, int32_t, uint32_t)
+TILEOPT_EMULATOR_INTEGER_ATOMICS(u32, uint32_t, uint32_t)
+TILEOPT_EMULATOR_INTEGER_ATOMICS(i64, int64_t, uint64_t)
+TILEOPT_EMULATOR_INTEGER_ATOMICS(u64, uint64_t, uint64_t)
+TILEOPT_EMULATOR_ATOMIC(add_f32, float, before + value)
+TILEOPT_EMULATOR_ATOMIC(add_f64, double, before + value)
+TILEOPT_EMULATOR_WORD uint32_t tileopt_atomic_compare_exchange_u32(uint32_t* address, uint32_t expected, uint32_t value) {
+  return tileopt_emulator_update(address, TILEOPT_RELAXED, [=](uint32_t before) { return before == expected ? value : before; });
+}
+TILEOPT_EMULATOR_WORD uint32_t tileopt_atomic_load_acquire_u32(const uint32_t* address) {
+  return tileopt_emulator_update(const_cast<uint32_t*>(address), TILEOPT_ACQUIRE, [](uint32_t before) { return before; });
+}
+TILEOPT_EMULATOR_WORD void tileopt_atomic_store_release_u32(uint32_t* address, uint32_t value) {
+  tileopt_emulator_update(address, TILEOPT_RELEASE, [value](uint32_t) { return value; });
+}
+TILEOPT_EMULATOR_WORD void tileopt_device_fence() { tileopt_emulator_device_fence(); }
+
+/* ---- vectors ---- */
+struct alignas(4) tileopt_vector4 { uint32_t part[1]; };
+struct alignas(8) tileopt_vector8 { uint32_t part[2]; };
+struct alignas(16) tileopt_vector16 { uint32_t part[4]; };
+TILEOPT_EMULATOR_WORD tileopt_vector4 tileopt_load4(const void* p) { return *static_cast<const tileopt_vector4*>(p); }
+TILEOPT_EMULATOR_WORD tileopt_vector8 tileopt_load8(const void* p) { return *static_cast<const tileopt_vector8*>(p); }
+TILEOPT_EMULATOR_WORD tileopt_vector16 tileopt_load16(const void* p) { return *static_cast<const tileopt_vector16*>(p); }
+TILEOPT_EMULATOR_WORD void tileopt_store4(void* p, tileopt_vector4 v) { *static_cast<tileopt_vector4*>(p) = v; }
+TILEOPT_EMULATOR_WORD void tileopt_store8(void* p, tileopt_vector8 v) { *static_cast<tileopt_vector8*>(p) = v; }
+TILEOPT_EMULATOR_WORD void tileopt_store16(void* p, tileopt_vector16 v) { *static_cast<tileopt_vector16*>(p) = v; }
+
+/* ---- cp.async ---- */
+#define TILEOPT_EMULATOR_ASYNC_COPY(bytes)                                                                                     \
+  TILEOPT_EMULATOR_WORD void tileopt_async_copy##bytes(void* shared, const void* global) {                                     \
+    tileopt_emulator_async_copy(shared, global, bytes, bytes);                                                                 \
+  }                                                                                                                            \
+  TILEOPT_EMULATOR_WORD void tileopt_async_copy_or_zero##bytes(void* shared, const void* global, unsigned source_bytes) {      \
+    tileopt_emulator_async_copy(shared, global, bytes, source_bytes);                                                          \
+  }
+TILEOPT_EMULATOR_ASYNC_COPY(4)
+TILEOPT_EMULATOR_ASYNC_COPY(8)
+TILEOPT_EMULATOR_ASYNC_COPY(16)
+TILEOPT_EMULATOR_WORD void tileopt_async_commit() { tileopt_emulator_async_commit(); }
+#define tileopt_async_wait(pending_groups) (tileopt_emulator_async_wait(pending_groups))
+
+#endif

@@ -1,0 +1,197 @@
+/// The emulated GPU of one process: memory, blocks and threads, their scheduling, and the first fault, which ends the run.
+#pragma once
+
+#include <array>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "backends/gpu_common/emulator/clock.h"
+#include "backends/gpu_common/emulator/device/tileopt_emulator_abi.h"
+#include "backends/gpu_common/emulator/fiber.h"
+#include "backends/gpu_common/emulator/random.h"
+#include "backends/gpu_common/emulator/settings.h"
+#include "backends/gpu_common/emulator/shadow.h"
+#include "backends/gpu_common/emulator/symbolizer.h"
+
+namespace tileopt::emulator {
+
+/// A piece of memory that kernels may touch.
+struct Region {
+  enum class Kind { tensor, shared, arguments, image };
+  std::string name;
+  Kind kind = Kind::tensor;
+  const std::byte* begin = nullptr;
+  std::uint64_t bytes = 0;
+  std::int64_t element_bytes = 1;
+  bool writable = true;
+  std::unique_ptr<Shadow> shadow;   ///< null: arguments and image, which are only read
+  bool holds(const std::byte* address) const { return address >= begin && address < begin + bytes; }
+};
+
+/// Copies of one thread that were issued asynchronously, oldest group first; the last group is open.
+struct CopyPipe {
+  struct Copy {
+    std::byte* shared;
+    const std::byte* global;
+    unsigned bytes, source_bytes;
+  };
+  std::deque<std::vector<Copy>> groups{1};
+  Tick committed = 0, completed = 0;
+};
+
+struct Block;
+
+struct Thread {
+  enum class State { ready, waiting, finished };
+  Fiber fiber;
+  char* stack_top = nullptr;
+  Block* block = nullptr;
+  std::uint32_t index = 0;           ///< in the block
+  Agent agent = 0;
+  State state = State::ready;
+  Tick tick = 1;
+  Clock clock;
+  std::string waits_for;             ///< of a waiting thread
+  Site site = 0;                     ///< where it waits, or left
+  TicksOfBlocks released, acquired;  ///< at its last fence; by atomic operations since
+  CopyPipe pipe;
+  /// A write that races unless it leaves every byte as it was.
+  struct Doubtful {
+    const std::byte* address;
+    std::vector<std::byte> before;
+    Report report;
+  };
+  std::optional<Doubtful> doubtful;
+
+  bool on_stack(const void* address) const {
+    return address < stack_top && address >= stack_top - StackPool::bytes;
+  }
+};
+
+/// A collective of some lanes of a warp that not all have reached yet.
+struct Meeting {
+  tileopt_emulator_meeting kind;
+  std::uint64_t mask = 0, arrived = 0;
+  Site site = 0;
+  std::vector<std::pair<Thread*, const tileopt_emulator_warp_request*>> lanes;   ///< in order of arrival
+};
+
+struct Block {
+  std::uint32_t number = 0;
+  std::array<unsigned, 3> index{};
+  std::vector<std::unique_ptr<Thread>> threads;
+  std::vector<std::vector<Meeting>> warps;
+  std::vector<Thread*> at_barrier;
+  std::uint32_t left = 0;            ///< threads that have finished
+  std::byte* shared = nullptr;
+  Region* shared_region = nullptr;
+};
+
+class Machine {
+ public:
+  /// `image`: where the loaded object lies, so that its constants can be read and its addresses named.
+  Machine(const Settings& settings, Symbolizer symbolizer, std::vector<std::pair<const std::byte*, std::uint64_t>> image, const std::byte* base);
+  ~Machine();
+
+  void add_array(const Array& array, std::byte* memory);
+
+  /// The running machine; callbacks reach it here. One per process at a time.
+  static Machine* current;
+  static const tileopt_emulator_calls calls;
+
+  bool failed() const { return failed_; }
+  const std::vector<Report>& reports() const { return reports_; }
+  std::int64_t accesses() const { return accesses_; }
+  std::int64_t switches() const { return switches_; }
+  std::int64_t blocks() const { return blocks_run_; }
+  /// Where execution is, for a report about a signal: "thread (3,0,0) of block (0,0,0)", or "the launcher".
+  void describe_place(char* text, std::size_t bytes) const;
+  const std::string& kernel() const { return kernel_; }
+  Site last_site() const { return last_site_; }   ///< of the last access
+  void out_of_memory();
+
+  // What kernels call.
+  int launch(const tileopt_emulator_launch_request& request);
+  int index(tileopt_emulator_coordinate which) const;
+  unsigned char* shared_memory();
+  void access(const std::byte* address, std::uint64_t bytes, tileopt_emulator_access kind, const void* pc);
+  void block_barrier(const void* pc);
+  void warp(const tileopt_emulator_warp_request& request, const void* pc);
+  void atomic(std::byte* address, unsigned bytes, tileopt_emulator_order order, void (*apply)(void*, void*), void* operands, const void* pc);
+  void device_fence();
+  void async_copy(std::byte* shared, const std::byte* global, unsigned bytes, unsigned source_bytes, const void* pc);
+  void async_commit();
+  void async_wait(unsigned pending);
+  void undefined(const char* kind, const char* what, const void* pc);
+
+ private:
+  // scheduling (machine.cpp)
+  void run_blocks(std::uint64_t blocks);
+  void admit(std::uint64_t number);
+  void retire(Block& block);
+  bool sweep(Block& block);
+  void resume(Thread& thread);
+  void yield();
+  void wait(const std::string& what, Site site);
+  static void thread_entry();
+  void finish(Thread& thread);
+  [[noreturn]] void fail(Report report);
+  void record(Report report);
+  void report_deadlock();
+  void report_spinning();
+
+  // memory (accesses.cpp)
+  Region* find(const std::byte* address);
+  Region& region_for(const std::byte* address, std::uint64_t bytes, const char* verb, Site site);
+  void check(Region& region, const std::byte* address, std::uint64_t bytes, Use use, const Access& me, const char* verb);
+  void settle(Thread& thread);
+  Report conflict_report(const Region& region, const Conflict& conflict, Use use, const Access& me, const char* verb);
+  std::string element_text(const Region& region, std::uint64_t offset) const;
+  Viewpoint viewpoint(const Thread& thread) const { return {&thread.clock, thread.block->number, agents_, thread.agent}; }
+
+  // collectives (collectives.cpp)
+  void release_barrier(Block& block);
+  void join_warp(Meeting& meeting);
+  void complete(Meeting& meeting, Block& block);
+  std::uint64_t existing_lanes(const Block& block, std::uint32_t warp) const;
+  void require_same_place(const char* what, Site mine, const Thread& other, Site theirs);
+
+  // asynchronous copies (asynchronous.cpp)
+  void complete_oldest(Thread& thread);
+
+  Site site_of(const void* pc) const { return static_cast<Site>(static_cast<const std::byte*>(pc) - base_); }
+  std::string agent_text(Agent agent) const;
+  std::string thread_text(std::uint32_t block, std::uint32_t index) const;
+  Report make_report(const std::string& kind, const std::string& text, std::vector<Site> sites);
+
+  Settings settings_;
+  Symbolizer symbolizer_;
+  const std::byte* base_;
+  Random random_;
+  std::vector<std::unique_ptr<Region>> regions_;   ///< by address
+  Region* last_region_ = nullptr;
+  StackPool stacks_;
+
+  // the launch that runs
+  std::string kernel_;
+  const tileopt_emulator_launch_request* request_ = nullptr;
+  std::uint32_t threads_per_block_ = 0, agents_ = 0;
+  std::vector<std::unique_ptr<Block>> resident_;
+  std::vector<std::byte*> free_shared_;
+  Thread* running_ = nullptr;
+  Site last_site_ = 0;
+  bool in_atomic_ = false, failed_ = false;
+  std::unordered_map<const void*, TicksOfBlocks> published_;   ///< by atomic operations, at their addresses
+
+  std::vector<Report> reports_;
+  std::optional<Report> uninitialised_;   ///< the first such read of the launch
+  std::int64_t accesses_ = 0, switches_ = 0, blocks_run_ = 0;
+  std::uint64_t progress_ = 0;   ///< grows with every step that can make a waiting thread go on
+};
+
+}  // namespace tileopt::emulator
