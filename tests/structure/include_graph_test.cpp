@@ -31,6 +31,7 @@ const std::map<std::string, int> ranks = {
     {"backends/openmp", 6},
     {"backends/gpu_common/emulator", 6},
     {"backends/gpu_common/emulator/device", 5},
+    {"backends/cuda/runtime", 8},
     {"cost_models", 6},
     {"libtileopt/records", 6},
     {"libtileopt/search", 7},

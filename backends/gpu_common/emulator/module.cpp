@@ -18,15 +18,14 @@ namespace {
 constexpr double compile_seconds = 300;
 
 /// What instrumented code calls instead of a sanitizer's library is in the stubs. Contraction is off: a host without FMA could not do it.
-std::vector<std::string> device_flags(const std::string& compiler) {
-  std::vector<std::string> flags = {"-x", "c++", "-std=c++17", "-O1", "-g1", "-fPIC", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math",
-                                    "-fno-strict-aliasing",
-                                    "-fno-exceptions", "-fno-rtti", "-w", "-DTILEOPT_EMULATE",
-                                    "-fsanitize=thread,alignment,bounds,signed-integer-overflow,integer-divide-by-zero"};
+std::vector<std::string> device_flags(const std::string& compiler, bool instrumented) {
+  std::vector<std::string> flags = {"-x", "c++", "-std=c++17", "-O1", "-fPIC", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math",
+                                    "-fno-strict-aliasing", "-fno-exceptions", "-fno-rtti", "-w", "-DTILEOPT_EMULATE"};
+  if (!instrumented) return flags;
   const bool clang = compiler.find("clang") != std::string::npos;
-  const std::vector<std::string> own = clang ? std::vector<std::string>{"-mllvm", "-tsan-instrument-func-entry-exit=0"}
-                                             : std::vector<std::string>{"--param", "tsan-instrument-func-entry-exit=0"};
-  flags.insert(flags.end(), own.begin(), own.end());
+  for (const char* flag : {"-g1", "-fsanitize=thread,alignment,bounds,signed-integer-overflow,integer-divide-by-zero", clang ? "-mllvm" : "--param",
+                           clang ? "-tsan-instrument-func-entry-exit=0" : "tsan-instrument-func-entry-exit=0"})
+    flags.emplace_back(flag);
   return flags;
 }
 
@@ -83,7 +82,13 @@ struct Module::State {
   }
 };
 
-Module Module::compile(const std::string& text, const std::string& calls, const std::string& compiler) {
+Module Module::compile(const std::string& text, const std::string& calls, const std::string& compiler) { return build(text, calls, compiler, true); }
+
+Module Module::compile_launcher(const std::string& text, const std::string& calls, const std::string& compiler) { return build(text, calls, compiler, false); }
+
+const LoadedObject& Module::object() const { return state_->object; }
+
+Module Module::build(const std::string& text, const std::string& calls, const std::string& compiler, bool instrumented) {
   const std::string chosen = compiler.empty() ? find_cxx_compiler() : compiler;
   const DeviceFolder& device = device_folder(chosen);
   auto state = std::make_shared<State>();
@@ -94,7 +99,7 @@ Module Module::compile(const std::string& text, const std::string& calls, const 
   // One file: of included ones, gcc 12 and binutils 2.40 mix up the names.
   write_file(object.source, text + "\n" + calls);
   std::vector<std::string> command = {chosen};
-  const std::vector<std::string> flags = device_flags(chosen);
+  const std::vector<std::string> flags = device_flags(chosen, instrumented);
   command.insert(command.end(), flags.begin(), flags.end());
   command.insert(command.end(), {"-I", device.folder.path(), "-c", "-o", folder + "/kernel.o", object.source});
   run_compiler(command, "generated code");

@@ -11,6 +11,8 @@
 
 namespace tileopt::emulator {
 
+struct LoadedObject;
+
 /// $TILEOPT_CXX, or the first of c++, g++, clang++ and versioned ones on $PATH. @throws ToolchainError where there is none.
 std::string find_cxx_compiler();
 
@@ -22,6 +24,11 @@ class Module {
   /// `text`: as printed; it includes tileopt_emulator.h where TILEOPT_EMULATE is defined. `calls`: definitions of the two functions
   /// above, compiled behind it. @throws ToolchainError where there is no compiler or it fails.
   static Module compile(const std::string& text, const std::string& calls, const std::string& compiler = "");
+  /// The same without instrumentation, for its launcher alone: kernels run on a device, their host code is never called.
+  static Module compile_launcher(const std::string& text, const std::string& calls, const std::string& compiler = "");
+
+  /// Alive as long as a copy of this value is.
+  const LoadedObject& object() const;
 
   /// Runs the launcher in a process of its own. Arrays that are written hold the results where the end is `done`.
   /// @throws ToolchainError where no process can be started, or no memory for the arrays is there.
@@ -29,6 +36,7 @@ class Module {
 
  private:
   struct State;
+  static Module build(const std::string& text, const std::string& calls, const std::string& compiler, bool instrumented);
   explicit Module(std::shared_ptr<const State> state) : state_(std::move(state)) {}
   std::shared_ptr<const State> state_;
 };
