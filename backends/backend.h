@@ -14,6 +14,8 @@ class Backend {
  public:
   virtual ~Backend() = default;
   virtual std::string name() const = 0;
+  /// Of the printed file, with the dot.
+  virtual std::string extension() const { return ".c"; }
   /// Prints all kernels of a module, in launch order. `version` goes into the leading comment.
   virtual Candidate<SourceText> print(const Program& program, const std::vector<Ast>& kernels, const Machine& machine,
                                       const std::string& version) const = 0;

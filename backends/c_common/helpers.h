@@ -27,6 +27,10 @@ class Helpers {
   /// Requests a function of this text, once a name, after all helpers.
   void define(const std::string& name, const std::string& text);
 
+  /// Notes a wrapper that the backend itself defines; `requested` lists them.
+  void request(const std::string& name) { requested_.insert(name); }
+  const std::set<std::string>& requested() const { return requested_; }
+
   bool uses_vectors() const { return !vectors_.empty(); }
   /// All that was requested, as C text.
   std::string text() const;
@@ -38,6 +42,7 @@ class Helpers {
   std::set<std::string> reductions_;
   std::set<ElementType> tuples_;
   std::map<std::string, std::string> definitions_;
+  std::set<std::string> requested_;
 };
 
 /// Element type as stored in memory: narrow floats are their bits (but tf32 a float), bool, i4 and u4 are a byte, a tuple is a struct of its

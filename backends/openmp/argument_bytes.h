@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "backends/openmp/signature.h"
+#include "backends/c_common/signature.h"
 #include "interpreter/host_array.h"
 
 namespace tileopt {

@@ -1,8 +1,8 @@
 #include "backends/openmp/openmp_backend.h"
 
 #include "backends/openmp/kernel_printer.h"
-#include "backends/openmp/pack_functions.h"
-#include "backends/openmp/refusal.h"
+#include "backends/c_common/pack_functions.h"
+#include "backends/c_common/refusal.h"
 #include "backends/openmp/toolchain.h"
 #include "support/text.h"
 

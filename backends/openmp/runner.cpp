@@ -12,7 +12,7 @@
 #include "backends/openmp/argument_bytes.h"
 #include "backends/openmp/guarded_arrays.h"
 #include "backends/openmp/isolated_loader.h"
-#include "backends/openmp/signature.h"
+#include "backends/c_common/signature.h"
 #include "backends/openmp/toolchain.h"
 #include "support/document.h"
 #include "support/text.h"

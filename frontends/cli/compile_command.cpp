@@ -10,10 +10,10 @@ namespace tileopt::cli {
 
 namespace {
 
-void check_output(const std::string& path) {
-  if (path.empty() || path.ends_with(".c")) return;
-  throw Errors(Diagnostic{ErrorCode::invalid_option, {path, 0, 0}, "the output file does not end in .c",
-                          "give a .c file (the header is written beside it) or a folder, e.g. -o out/", ""});
+void check_output(const std::string& path, const std::string& extension) {
+  if (path.empty() || path.ends_with(extension)) return;
+  throw Errors(Diagnostic{ErrorCode::invalid_option, {path, 0, 0}, "the output file does not end in " + extension,
+                          "give a " + extension + " file (the header is written beside it) or a folder, e.g. -o out/", ""});
 }
 
 std::string summary_text(const Compiled& compiled, const std::string& output) {
@@ -25,7 +25,7 @@ std::string summary_text(const Compiled& compiled, const std::string& output) {
 }
 
 ItemResult compile_one(const Item& item, bool json) {
-  check_output(item.output);
+  check_output(item.output, find_backend(item.request.backend).extension());
   Compiled compiled = compile_item(item);
   if (!compiled.module) return compiled.failed;
   const Module& module = *compiled.module;

@@ -152,7 +152,7 @@ Item make_item(const Source& source, std::shared_ptr<const Program> program, con
   item.file = source.path;
   item.texts = source_texts(options, &source);
   item.program = std::move(program);
-  item.request = {shared.machine, options.backend, shared.pins, shared.plan, shared.resolve, {}};
+  item.request = {shared.machine, options.backend.empty() ? shared.machine.backend : options.backend, shared.pins, shared.plan, shared.resolve, {}};
   item.request.proof.attempt = options.prove != "none";
   item.sizes = sizes_for(*item.program, shared.sizes);
   item.request.resolve.typical_sizes = item.sizes;

@@ -19,7 +19,7 @@ struct Options {
   std::vector<std::string> inputs;   ///< files and folders
   std::string program;               ///< only the program of this name
   std::string machine;               ///< "" = the plan's, or "host"
-  std::string backend = "openmp";
+  std::string backend;  ///< "": the machine's
   std::vector<std::string> sizes;    ///< "M=1024,N=512", each may hold several
   int threads = 1;
   std::string plan;                  ///< file, or "@name"

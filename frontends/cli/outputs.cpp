@@ -2,6 +2,9 @@
 
 #include <filesystem>
 
+#include "cost_models/machines.h"
+#include "driver/request.h"
+#include "support/document.h"
 #include "support/error.h"
 
 namespace tileopt::cli {
@@ -54,16 +57,23 @@ void check_not_read(const std::string& written, const std::vector<std::string>& 
 
 std::string header_path(const std::string& source) { return fs::path(source).replace_extension(".h").string(); }
 
+std::string source_extension(const Options& options) {
+  if (!options.backend.empty()) return find_backend(options.backend).extension();
+  const bool plan = options.machine.empty() && !options.plan.empty() && options.plan[0] != '@';
+  const std::string machine = plan ? Plan::read(parse_json(read_file(options.plan), options.plan), options.plan).machine : options.machine;
+  return machine.empty() ? ".c" : find_backend(find_machine(machine).backend).extension();
+}
+
 Outputs outputs_of(const Options& options, const std::string& program, bool several) {
   const bool nested = several && !options.dump_dir.empty();
-  return {place(options.output, program, ".c", several), place(options.certificate, program, ".json", several),
+  return {place(options.output, program, source_extension(options), several), place(options.certificate, program, ".json", several),
           place(options.module, program, ".json", several), nested ? options.dump_dir + "/" + program : options.dump_dir};
 }
 
 void check_outputs(const Options& options, const std::vector<std::string>& programs, const std::vector<std::string>& inputs) {
   const bool several = programs.size() > 1;
   if (several) {
-    check_folder(options.output, "-o", ".c");
+    check_folder(options.output, "-o", source_extension(options));
     check_folder(options.certificate, "--certificate", ".json");
     check_folder(options.module, "--module", ".json");
   }

@@ -19,6 +19,8 @@ struct Outputs {
 /// Several programs share folders, in which their names tell them apart; a single one may name its files.
 Outputs outputs_of(const Options& options, const std::string& program, bool several);
 
+/// Extension of the printed source for the options' machine, with the dot. @throws Errors as find_machine and find_backend.
+std::string source_extension(const Options& options);
 /// "out/gemm.c" -> "out/gemm.h"
 std::string header_path(const std::string& source);
 

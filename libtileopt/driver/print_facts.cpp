@@ -14,14 +14,25 @@ Document write_loop(const PrintFacts::Loop& loop) {
   Document document = {{"variable", loop.variable}, {"header", loop.header}, {"pragma", loop.pragma}, {"lower", loop.lower},
                        {"upper", loop.upper},       {"step", loop.step},     {"level", loop.level},   {"subscripts", loop.subscripts}};
   if (loop.persistent) document["persistent"] = true;
+  if (loop.agents == 0) return document;
+  document["agents"] = loop.agents;
+  document["weight"] = loop.weight;
+  document["threads"] = loop.threads;
+  document["guarded"] = loop.guarded;
   return document;
 }
 
 PrintFacts::Loop read_loop(const Field& field) {
-  field.allow_only({"variable", "header", "pragma", "lower", "upper", "step", "level", "subscripts", "persistent"});
-  return {field["variable"].text(), field["header"].text(),  field["pragma"].text(), field["lower"].text(),
-          field["upper"].text(),    field["step"].integer(), field["level"].text(),  texts(field["subscripts"]),
-          field.has("persistent") && field["persistent"].boolean()};
+  field.allow_only({"variable", "header", "pragma", "lower", "upper", "step", "level", "subscripts", "persistent", "agents", "weight", "threads", "guarded"});
+  PrintFacts::Loop loop{field["variable"].text(), field["header"].text(),  field["pragma"].text(), field["lower"].text(),
+                        field["upper"].text(),    field["step"].integer(), field["level"].text(),  texts(field["subscripts"]),
+                        field.has("persistent") && field["persistent"].boolean()};
+  if (!field.has("agents")) return loop;
+  loop.agents = field["agents"].integer();
+  loop.weight = field["weight"].integer();
+  loop.threads = field["threads"].integer();
+  loop.guarded = field["guarded"].boolean();
+  return loop;
 }
 
 Document write_leaf(const PrintFacts::Leaf& leaf) {

@@ -2,6 +2,7 @@
 
 #include <charconv>
 
+#include "backends/cuda/cuda_backend.h"
 #include "backends/openmp/openmp_backend.h"
 #include "search/blame_pin.h"
 #include "support/text.h"
@@ -38,11 +39,13 @@ const Backend& check_request(const Request& request) {
 
 }  // namespace
 
-std::vector<std::string> backend_names() { return {"openmp"}; }
+std::vector<std::string> backend_names() { return {"openmp", "cuda"}; }
 
 const Backend& find_backend(const std::string& name) {
   static const std::unique_ptr<Backend> openmp = make_openmp_backend();
+  static const std::unique_ptr<Backend> cuda = make_cuda_backend();
   if (name == openmp->name()) return *openmp;
+  if (name == cuda->name()) return *cuda;
   reject(ErrorCode::invalid_option, "unknown backend `" + name + "`", "backends: " + join(backend_names(), ", "));
 }
 

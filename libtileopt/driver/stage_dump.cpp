@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "cost_models/machines.h"
+#include "driver/request.h"
 #include "support/json_text.h"
 #include "support/text.h"
 
@@ -205,8 +206,8 @@ std::vector<StageFile> stage_files(const std::string& stage, const std::string& 
   return yaml_file(stage, kernel, ast.write(), Document::object(), context);
 }
 
-std::vector<StageFile> stage_files(const std::string& stage, const std::string&, const SourceText& source, const DumpContext&) {
-  return {{stage + ".c", source.source}, {stage + ".h", source.header}};
+std::vector<StageFile> stage_files(const std::string& stage, const std::string&, const SourceText& source, const DumpContext& context) {
+  return {{stage + find_backend(context.machine.backend).extension(), source.source}, {stage + ".h", source.header}};
 }
 
 std::vector<StageFile> stage_files(const std::string& stage, const std::string&, const Certificate& certificate,

@@ -1,5 +1,7 @@
 #include "ir/array.h"
 
+#include <algorithm>
+
 #include "ir/ast_fields.h"
 
 namespace tileopt {
@@ -19,6 +21,12 @@ long Array::elements() const {
   return product;
 }
 
+long Array::agent_elements() const {
+  long elements = this->elements();
+  for (int d = 0; d < agent_dims; ++d) elements /= std::max(1L, extents[static_cast<std::size_t>(d)]);
+  return elements;
+}
+
 Document Array::write() const {
   Document document;
   document["name"] = name;
@@ -28,6 +36,7 @@ Document Array::write() const {
   document["extents"] = extents;
   document["scope"] = scope;
   document["alignment"] = alignment;
+  if (agent_dims > 0) document["agent_dims"] = agent_dims;
   if (!ring.empty()) {
     document["ring"] = ring;
     document["slots"] = slots;
@@ -38,7 +47,7 @@ Document Array::write() const {
 Array Array::read(const Document& document, const std::string& file) { return read_array(Field(document, "", file)); }
 
 Array read_array(const Field& field) {
-  field.allow_only({"name", "element", "space", "tensor", "extents", "scope", "alignment", "ring", "slots"});
+  field.allow_only({"name", "element", "space", "tensor", "extents", "scope", "alignment", "ring", "slots", "agent_dims"});
   Array array;
   array.name = field["name"].name();
   const auto element = parse_type(field["element"].text());
@@ -57,6 +66,8 @@ Array read_array(const Field& field) {
   if (alignment < 1 || alignment > 4096 || (alignment & (alignment - 1)) != 0)
     field["alignment"].fail("expected a power of two up to 4096");
   array.alignment = static_cast<int>(alignment);
+  if (field.has("agent_dims")) array.agent_dims = static_cast<int>(field["agent_dims"].integer());
+  if (array.agent_dims < 0 || array.agent_dims > static_cast<int>(array.extents.size())) field["agent_dims"].fail("expected at most as many as there are extents");
   if (!field.has("ring")) return array;
   array.ring = field["ring"].name();
   array.slots = field["slots"].integer();

@@ -12,15 +12,17 @@ namespace tileopt {
 struct Array {
   std::string name;
   ElementType element = ElementType::f32;
-  std::string space;            ///< "global" for program tensors; "workspace", "stack", "register" for promoted arrays
+  std::string space;            ///< "global" for program tensors; "workspace", "stack", "register", "shared" for promoted arrays
   std::string tensor;           ///< program tensor that this is, or that it keeps a part of
   std::vector<long> extents;    ///< promoted arrays: constant, outermost first; empty for "global" (the tensor's shape holds)
   std::string scope;            ///< band digit below which a promoted array lives; "" = the whole kernel
   int alignment = 64;           ///< bytes
   std::string ring = "";        ///< one copy a slot of this ring: accesses have the position as one more subscript, in front
+  int agent_dims = 0;           ///< the first so many dimensions are the coordinates of agents, outermost axis first: each holds its own elements
   long slots = 1;               ///< copies; position g lives in copy g % slots
 
   long elements() const;        ///< product of extents: of one copy
+  long agent_elements() const;  ///< elements of one copy that one agent holds
   Document write() const;
   static Array read(const Document& document, const std::string& file);
 };

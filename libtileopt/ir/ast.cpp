@@ -9,6 +9,7 @@
 namespace tileopt {
 
 namespace {
+constexpr long kMostAgents = 1L << 20;  ///< along one axis
 
 Document write_exprs(const std::vector<AstExprPtr>& exprs) {
   Document list = Document::array();
@@ -73,6 +74,7 @@ struct NodeWriter {
     document["upper"] = ast_expr_text(loop.upper);
     document["step"] = loop.step;
     if (loop.persistent) document["persistent"] = true;
+    if (loop.agents != 0) document["agents"] = loop.agents;
     if (loop.binding) document["binding"] = write_binding(*loop.binding);
     document["body"] = write_body(loop.body);
     list.push_back(document);
@@ -186,7 +188,7 @@ class NodeReader {
     field.fail("expected for, if, allocate, leaf, roles or sync");
   }
   AstNodePtr loop(const Field& field) const {
-    field.allow_only({"for", "digit", "level", "lower", "upper", "step", "persistent", "binding", "body"});
+    field.allow_only({"for", "digit", "level", "lower", "upper", "step", "persistent", "agents", "binding", "body"});
     AstFor loop;
     loop.variable = field["for"].name();
     loop.digit = field["digit"].text();
@@ -196,6 +198,8 @@ class NodeReader {
     loop.step = field["step"].integer();
     if (loop.step < 1) field["step"].fail("a step is at least 1");
     if (field.has("persistent")) loop.persistent = field["persistent"].boolean();
+    if (field.has("agents")) loop.agents = field["agents"].integer();
+    if (loop.agents < 0 || loop.agents > kMostAgents) field["agents"].fail("expected an integer from 0 to " + std::to_string(kMostAgents));
     if (field.has("binding")) loop.binding = binding(field["binding"]);
     loop.body = body(field["body"]);
     return make_node(std::move(loop));

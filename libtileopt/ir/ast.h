@@ -95,6 +95,8 @@ struct AstFor {
   AstNodePtr body;
   std::optional<AstBinding> binding = std::nullopt;
   bool persistent = false;  ///< one block runs several iterations of this independent loop one after the other: rings go on, barriers keep their phases
+  long agents = 0;          ///< agent loops: 0 <= variable < agents. The agent loops around a leaf are the mixed-radix digits of its agent's number, the
+                            ///< innermost one least significant. 0 for other loops
 };
 struct AstIf {
   AstExprPtr condition;

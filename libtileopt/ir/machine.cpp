@@ -109,8 +109,29 @@ Memory read_memory(const DocumentReader& entry) {
 }
 
 Space read_space(const DocumentReader& entry) {
-  entry.expect_object({"name", "capacity"});
-  return {entry.text("name"), non_negative(entry.at("capacity"))};
+  entry.expect_object({"name", "capacity", "level"});
+  return {entry.text("name"), non_negative(entry.at("capacity")), entry.has("level") ? entry.text("level") : ""};
+}
+
+Document write_space(const Space& space) {
+  Document document = {{"name", space.name}, {"capacity", space.capacity}};
+  if (!space.level.empty()) document["level"] = space.level;
+  return document;
+}
+
+Multiprocessor read_multiprocessor(const DocumentReader& entry) {
+  entry.expect_object({"warp", "shared_bytes", "registers", "threads", "blocks"});
+  Multiprocessor result;
+  result.warp = static_cast<int>(entry.integer("warp", 1, 1 << 10));
+  result.shared_bytes = entry.integer("shared_bytes", 0, 1L << 40);
+  result.registers = entry.integer("registers", 1, 1L << 40);
+  result.threads = entry.integer("threads", 1, 1L << 30);
+  result.blocks = entry.integer("blocks", 1, 1L << 30);
+  return result;
+}
+
+Document write_multiprocessor(const Multiprocessor& m) {
+  return {{"warp", m.warp}, {"shared_bytes", m.shared_bytes}, {"registers", m.registers}, {"threads", m.threads}, {"blocks", m.blocks}};
 }
 
 void require_space(const DocumentReader& top, const Machine& machine, const std::string& name) {
@@ -126,7 +147,23 @@ void require_level_of_kind(const DocumentReader& top, const Machine& machine, co
   }
 }
 
+/// Where threads go on by themselves until a barrier, kernels are launched: blocks are what they meet in.
+void check_agents(const DocumentReader& top, const Machine& machine) {
+  const auto of_kind = [&](LevelKind kind) {
+    return std::count_if(machine.levels.begin(), machine.levels.end(), [&](const Level& level) { return level.kind == kind; });
+  };
+  if (of_kind(LevelKind::barrier) != 1 || of_kind(LevelKind::independent) != 1)
+    top.at("levels").fail("a machine with a level of kind barrier has one such level and one of kind independent", "blocks are independent, their threads meet at barriers");
+  if (of_kind(LevelKind::lockstep) != 0)
+    top.at("levels").fail("a machine with a level of kind barrier has none of kind lockstep", "lanes of a warp are threads");
+  if (!machine.multiprocessor) top.at("levels").fail("a machine with a level of kind barrier needs `multiprocessor`", "say what resident blocks share");
+}
+
 }  // namespace
+
+bool Machine::has_agents() const {
+  return std::any_of(levels.begin(), levels.end(), [](const Level& level) { return level.kind == LevelKind::barrier; });
+}
 
 const Level* Machine::find_level(const std::string& level) const { return find_named(levels, level); }
 const Memory* Machine::find_memory(const std::string& memory) const { return find_named(memories, memory); }
@@ -165,9 +202,10 @@ Document Machine::write() const {
                                     {"shared", memory.shared}});
   }
   document["spaces"] = Document::array();
-  for (const Space& space : spaces) document["spaces"].push_back({{"name", space.name}, {"capacity", space.capacity}});
+  for (const Space& space : spaces) document["spaces"].push_back(write_space(space));
   document["atoms"] = Document::array();
   for (const Atom& atom : atoms) document["atoms"].push_back(write_atom(atom));
+  if (multiprocessor) document["multiprocessor"] = write_multiprocessor(*multiprocessor);
   if (pipes.empty()) return document;
   document["pipes"] = Document::array();
   for (const Pipe& pipe : pipes) document["pipes"].push_back(write_pipe(pipe));
@@ -177,7 +215,7 @@ Document Machine::write() const {
 Machine Machine::read(const Document& document, const std::string& file) {
   const DocumentReader top(document, file, ErrorCode::invalid_machine);
   top.expect_object({"format", "name", "backend", "description", "flags", "features", "cores", "frequency", "vector_bytes",
-                     "vector_registers", "fma_latency", "fma_per_cycle", "levels", "memories", "spaces", "atoms", "pipes"});
+                     "vector_registers", "fma_latency", "fma_per_cycle", "levels", "memories", "spaces", "atoms", "pipes", "multiprocessor"});
   if (top.text("format") != kFormat) {
     top.at("format").fail("expected `" + std::string(kFormat) + "`, found `" + top.text("format") + "`",
                           "this file is no machine file, or is of another version");
@@ -211,6 +249,11 @@ Machine Machine::read(const Document& document, const std::string& file) {
   for (const Atom& atom : machine.atoms)
     if (!atom.pipe.empty() && machine.find_pipe(atom.pipe) == nullptr)
       atoms.fail("the atom `" + atom.name + "` runs on the pipe `" + atom.pipe + "`, which is missing", "declare it in `pipes`");
+  if (top.has("multiprocessor")) machine.multiprocessor = read_multiprocessor(top.at("multiprocessor"));
+  for (const Space& space : machine.spaces)
+    if (!space.level.empty() && machine.find_level(space.level) == nullptr)
+      top.at("spaces").fail("the space `" + space.name + "` belongs to the level `" + space.level + "`, which is missing", "declare it in `levels`");
+  if (machine.has_agents()) check_agents(top, machine);
   require_level_of_kind(top, machine, "serial", LevelKind::sequential);
   require_level_of_kind(top, machine, "atom", LevelKind::atom);
   for (const char* space : {"workspace", "stack", "register"}) require_space(top, machine, space);

@@ -1,6 +1,7 @@
 /// A machine as data: levels, memories, vector unit, atoms. Files: cost_models/machines/*.json
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,7 +16,7 @@ enum class LevelKind { independent, barrier, lockstep, sequential, unrolled, ato
 enum class Completion { immediate, group, counted, tagged };
 
 struct Level {
-  std::string name;  ///< "thread", "simd", "serial", "unroll", "atom"
+  std::string name;  ///< "thread", "simd", "serial", "unroll", "atom"; GPUs: "block", "thread", ...
   LevelKind kind;
   long count = 0;    ///< 0: unlimited
 };
@@ -30,10 +31,20 @@ struct Memory {
   bool shared = false;
 };
 
-/// A space promoted arrays may live in. capacity in bytes (per thread), 0: unlimited.
+/// A space promoted arrays may live in. capacity in bytes (of one owner), 0: unlimited.
 struct Space {
-  std::string name;  ///< "workspace", "stack", "register"
+  std::string name;  ///< "workspace", "stack", "register", "shared"
   double capacity = 0;
+  std::string level = "";  ///< whose own it is: every iteration of a loop on this level has its own; "" = as the space's name says on CPUs
+};
+
+/// What the blocks of a kernel share on one core of a GPU, by which resident blocks are counted. Units: bytes, 32-bit registers, threads.
+struct Multiprocessor {
+  int warp = 32;                 ///< threads that run in lockstep
+  long shared_bytes = 0;
+  long registers = 65536;
+  long threads = 2048;
+  long blocks = 32;
 };
 
 /// An engine that runs atoms asynchronously: an instruction issues, and is done some time later. Completion::group: by groups, which
@@ -47,7 +58,7 @@ struct Pipe {
 
 struct Machine {
   std::string name;
-  std::string backend;                ///< "openmp"
+  std::string backend;                ///< "openmp", "cuda"
   std::string description;
   std::vector<std::string> flags;     ///< compiler flags, e.g. "-march=x86-64-v3"
   std::vector<std::string> features;  ///< cpuinfo names that the code needs at run time
@@ -62,6 +73,7 @@ struct Machine {
   std::vector<Space> spaces;
   std::vector<Atom> atoms;
   std::vector<Pipe> pipes = {};
+  std::optional<Multiprocessor> multiprocessor = std::nullopt;  ///< GPUs; `cores` counts them
 
   const Level* find_level(const std::string& name) const;
   const Memory* find_memory(const std::string& name) const;
@@ -70,6 +82,8 @@ struct Machine {
   const Pipe* find_pipe(const std::string& name) const;
   /// The pipe that runs an atom asynchronously; null: it is done when the statement is.
   const Pipe* pipe_of(const std::string& atom) const;
+  /// Loops on some level are run by agents that go on by themselves until a barrier: kernels are launched, and printed for devices.
+  bool has_agents() const;
 
   Document write() const;
   /// @throws Errors(invalid_machine) with the path of the entry.

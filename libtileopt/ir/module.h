@@ -21,6 +21,10 @@ struct PrintFacts {
     std::string level;
     std::vector<std::string> subscripts = {};  ///< pragma "bound": those of what the value is read from, ast_expr_text
     bool persistent = false;                   ///< a block runs several iterations one after the other
+    long agents = 0;                           ///< agent loops: radix of the digit of the agent's number that the variable is; 0 for other loops
+    long weight = 1;                           ///< agent loops: weight of that digit; variable = number / weight % agents, the outermost one number / weight
+    long threads = 0;                          ///< agent loops: agents that a block of the launch has
+    bool guarded = true;                       ///< agent loops: agents outside of the bounds are kept out by a test
   };
   struct Buffer {
     std::string array;      ///< promoted array; or a local tensor that is given the rest of a region from `offset` on
@@ -65,7 +69,7 @@ struct PrintFacts {
 };
 
 struct SourceText {
-  std::string source;                  ///< self-contained C11 file
+  std::string source;                  ///< self-contained file: C11, or CUDA C++17
   std::string header;                  ///< generated header
   std::vector<PrintFacts> facts;       ///< one per kernel
 };

@@ -34,6 +34,8 @@ struct BufferDim {
   int tensor_dim = 0;
   std::string name;  ///< the copy's own digit
   long radix = 0;
+  std::string level = "";  ///< of the copy's digit: an agent level spreads the copy over agents; "" = sequential, or lanes where it is the last.
+                           ///< In a space that agents own, the dimension is the agents' coordinate
 };
 
 /// Keep `tensor` in `array` below the band `after` (empty: for the whole kernel).
@@ -41,7 +43,7 @@ struct Promotion {
   std::string tensor, array;
   std::string after;                     ///< digit; the scope is the subtree below its band
   std::vector<std::string> statements;   ///< which occurrence of `after`; empty: the only one
-  std::string space;                     ///< "workspace", "stack" or "register"
+  std::string space;                     ///< "workspace", "stack", "register", "shared"
   std::string element;                   ///< element type kept; differs from the tensor's only by an exact widening
   std::vector<BufferDim> layout;         ///< memory order
   bool zero_fill = false;                ///< elements outside the footprint are set to zero on copy-in

@@ -144,6 +144,8 @@ class PromotedSchedule {
   const std::vector<std::string>& remarks() const { return remarks_; }  ///< why a copy was left out, ...
   /// Level of any dimension of the tree: the Plan's digits, and the copies' own.
   std::string level(const std::string& dim) const;
+  /// Radix of any dimension of the tree; 0: unbounded.
+  long radix(const std::string& dim) const;
   Document write() const;
 
  private:
@@ -155,6 +157,7 @@ class PromotedSchedule {
   std::vector<LeafStatement> statements_;
   std::vector<std::string> remarks_;
   std::map<std::string, std::string> copy_levels_;
+  std::map<std::string, long> copy_radices_;
 };
 
 /// 55-pipelined. Without slots asked for, the promoted schedule unchanged.
@@ -169,23 +172,38 @@ class PipelinedSchedule {
   PromotedSchedule promoted_;
 };
 
-/// 58-synchronized. Where agents meet: on CPUs the join at the end of every band of an independent level.
+/// 58-synchronized. Where agents meet: on CPUs the join at the end of every band of an independent level; where agents go on by
+/// themselves, at a barrier between any two statements that touch one element in different agents.
 class SynchronizedSchedule {
  public:
   struct Join {
     std::string digit;                ///< the parallel band
     std::vector<std::string> crossing; ///< statements whose dependences the join orders
   };
+  /// Iterations of one run of the independent bands around both: two agents of them touch one element of `array`, one writing.
+  struct Crossing {
+    std::string first, second;
+    std::string array;
+  };
+  /// Levels by what their loops become. Machines without agents: both empty.
+  struct AgentLevels {
+    std::string independent, agent;
+    bool empty() const { return agent.empty(); }
+  };
   static Candidate<SynchronizedSchedule> create(PipelinedSchedule pipelined, const Machine& machine);
   const PipelinedSchedule& pipelined() const { return pipelined_; }
   const PromotedSchedule& promoted() const { return pipelined_.promoted(); }
   const std::vector<Join>& joins() const { return joins_; }
+  const std::vector<Crossing>& crossings() const { return crossings_; }
+  const AgentLevels& agent_levels() const { return agent_levels_; }
   Document write() const;
 
  private:
   explicit SynchronizedSchedule(PipelinedSchedule pipelined) : pipelined_(std::move(pipelined)) {}
   PipelinedSchedule pipelined_;
   std::vector<Join> joins_;
+  std::vector<Crossing> crossings_;
+  AgentLevels agent_levels_;
 };
 
 }  // namespace tileopt

@@ -155,16 +155,23 @@ AstNodePtr AstConverter::walk_for(isl_ast_node* node, const Values& values) cons
   const AstExprPtr lower = substitute(convert_expr(isl::manage(isl_ast_node_for_get_init(node))), values);
   const isl::ast_node body = isl::manage(isl_ast_node_for_get_body(node));
   Values inner = values;
-  if (isl_ast_node_for_is_degenerate(node) == isl_bool_true) {
+  const bool degenerate = isl_ast_node_for_is_degenerate(node) == isl_bool_true;
+  const auto [digit, level] = digit_of_(first_statement(body.get()), depth);
+  if (degenerate && !keep_(level)) {
     inner[iterator] = lower;
     return walk(body.get(), inner);
   }
   AstFor loop;
-  const auto [digit, level] = digit_of_(first_statement(body.get()), depth);
   loop.variable = digit;
   loop.digit = digit;
   loop.level = level;
   loop.lower = lower;
+  if (degenerate) {
+    loop.upper = lower;
+    inner[iterator] = ast_name(digit);
+    loop.body = walk(body.get(), inner);
+    return make_node(std::move(loop));
+  }
   const AstExprPtr condition = convert_expr(isl::manage(isl_ast_node_for_get_cond(node)));
   TILEOPT_CHECK((condition->kind == Kind::le || condition->kind == Kind::lt) && condition->arguments[0]->kind == Kind::name &&
                     condition->arguments[0]->name == iterator,

@@ -23,8 +23,10 @@ class AstConverter {
   using DigitOf = std::function<std::pair<std::string, std::string>(const std::string&, int)>;
   /// What a leaf becomes in our tree.
   using MakeLeaf = std::function<AstNodePtr(AstLeaf)>;
-  AstConverter(const std::vector<AstLeaf>& leaves, DigitOf digit_of, MakeLeaf make_leaf)
-      : leaves_(leaves), digit_of_(std::move(digit_of)), make_leaf_(std::move(make_leaf)) {}
+  /// Loops of one iteration are dropped, except on levels for which `keep` holds: there they say who runs what.
+  using Keep = std::function<bool(const std::string& level)>;
+  AstConverter(const std::vector<AstLeaf>& leaves, DigitOf digit_of, MakeLeaf make_leaf, Keep keep)
+      : leaves_(leaves), digit_of_(std::move(digit_of)), make_leaf_(std::move(make_leaf)), keep_(std::move(keep)) {}
   AstNodePtr convert(const isl::ast_node& node) const;
 
  private:
@@ -36,6 +38,7 @@ class AstConverter {
   const std::vector<AstLeaf>& leaves_;
   DigitOf digit_of_;
   MakeLeaf make_leaf_;
+  Keep keep_;
 };
 
 }  // namespace tileopt

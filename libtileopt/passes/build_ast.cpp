@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 
+#include "passes/agent_loops.h"
 #include "passes/ast_convert.h"
 #include "passes/bind_guards.h"
 #include "passes/leaf_functions.h"
@@ -153,7 +154,7 @@ LeafStatement inner_statement(const LeafStatement& s, std::size_t prefix, const 
 /// (which grows without bound): the blocks, the whole block without parameters, any block with its digits as parameters.
 class LoopBuilder {
  public:
-  explicit LoopBuilder(const PromotedSchedule& promoted) : promoted_(promoted) {}
+  LoopBuilder(const PromotedSchedule& promoted, const SynchronizedSchedule::AgentLevels& agents) : promoted_(promoted), agents_(agents) {}
 
   Candidate<AstNodePtr> build(const Tree& tree, const std::vector<LeafStatement>& statements, const isl::set& context) {
     std::vector<Block> blocks;
@@ -195,7 +196,8 @@ class LoopBuilder {
               return make_node(AstIf{leaf.extents.front(), substitute_names(block.full, values), edge});
             }
           return make_node(std::move(leaf));
-        });
+        },
+        [&](const std::string& level) { return !agents_.empty() && (level == agents_.agent || level == agents_.independent); });
     return converter.convert(isl::manage(node));
   }
 
@@ -308,6 +310,7 @@ class LoopBuilder {
     return isl_set_equate(set, isl_dim_param, last, isl_dim_set, position);
   }
   const PromotedSchedule& promoted_;
+  const SynchronizedSchedule::AgentLevels& agents_;
   int blocks_made_ = 0;
 };
 }  // namespace
@@ -319,11 +322,13 @@ Candidate<Ast> build_ast(const SynchronizedSchedule& synchronized) {
   ast.kernel = promoted.plan().name;
   for (const LeafStatement& s : promoted.statements()) ast.statements.emplace(s.name, make_statement(s));
   ast.arrays = promoted.arrays();
-  LoopBuilder builder(promoted);
+  LoopBuilder builder(promoted, synchronized.agent_levels());
   TILEOPT_TRY(root, builder.build(promoted.tree(), promoted.statements(), promoted.program().context()));
   ast.root = bind_guards(root, ast, promoted.program());
   if (const std::string problem = unbound_guard(ast, promoted.program()); !problem.empty())
     return Infeasible{"codegen", "build_ast", ast.kernel, "kernels[" + ast.kernel + "].tree", problem};
+  if (synchronized.agent_levels().empty()) return ast;
+  if (auto problem = place_agents(synchronized, ast)) return *problem;
   return ast;
 }
 

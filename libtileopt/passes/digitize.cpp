@@ -189,7 +189,8 @@ Candidate<DigitSchedule> DigitSchedule::create(Schedule schedule, const Machine&
   for (const auto& [member, digits] : plan.digits)
     for (const Digit& d : digits) {
       const LevelKind kind = machine.find_level(d.level)->kind;
-      if (kind == LevelKind::independent)
+      // Agents go on by themselves: nothing orders two of them inside the band of their digit.
+      if (kind == LevelKind::independent || kind == LevelKind::barrier)
         if (const DependencePair pair = checker.carried_pair(racing, d.name))
           return illegal("digits[" + member + "]", "digit " + d.name + " on level " + d.level + " carries", pair);
       if (kind == LevelKind::lockstep)

@@ -1,7 +1,8 @@
 /// Finds where agents meet. A band on an independent level ends in a join, which orders what its iterations wrote against all
-/// that follows; lockstep bands may carry only a reduction into one register element, which the printer splits over lanes.
+/// that follows; agents of a block meet where statements cross; lockstep bands may carry only a reduction into one register element, which the printer splits over lanes.
 #include <algorithm>
 
+#include "passes/agent_crossings.h"
 #include "passes/order_check.h"
 #include "passes/passes.h"
 #include "support/text.h"
@@ -89,6 +90,13 @@ Candidate<SynchronizedSchedule> SynchronizedSchedule::create(PipelinedSchedule p
                                         ": promote " + leaf.write.array + " to one register above it");
       }
     }
+  if (!machine.has_agents()) return result;
+  for (const Level& level : machine.levels) {
+    if (level.kind == LevelKind::independent) result.agent_levels_.independent = level.name;
+    if (level.kind == LevelKind::barrier) result.agent_levels_.agent = level.name;
+  }
+  if (auto problem = find_shared_owner(promoted, machine)) return *problem;
+  result.crossings_ = find_crossings(promoted, machine);
   return result;
 }
 
@@ -97,6 +105,9 @@ Document SynchronizedSchedule::write() const {
   d["kernel"] = promoted().plan().name;
   d["joins"] = Document::array();
   for (const Join& join : joins_) d["joins"].push_back({{"digit", join.digit}, {"orders", join.crossing}});
+  if (agent_levels_.empty()) return d;
+  d["crossings"] = Document::array();
+  for (const Crossing& crossing : crossings_) d["crossings"].push_back({{"first", crossing.first}, {"second", crossing.second}, {"array", crossing.array}});
   return d;
 }
 

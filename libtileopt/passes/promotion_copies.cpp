@@ -211,8 +211,12 @@ std::optional<Infeasible> PromotionBuilder::add_copy(const Promotion& promotion,
     std::string lockstep = "serial";
     for (const Level& level : machine_.levels)
       if (level.kind == LevelKind::lockstep) lockstep = level.name;
-    for (const BufferDim& d : promotion.layout) result_.copy_levels_.emplace(d.name, "serial");
-    if (leaf_box.empty() && !loops.empty() && loops.back() == promotion.layout.back().name) result_.copy_levels_[loops.back()] = lockstep;
+    for (std::size_t i = 0; i < promotion.layout.size(); ++i) {
+      const BufferDim& d = promotion.layout[i];
+      result_.copy_levels_.emplace(d.name, d.level.empty() ? "serial" : d.level);
+      result_.copy_radices_.emplace(d.name, tile.extents[i]);
+    }
+    if (leaf_box.empty() && !loops.empty() && loops.back() == promotion.layout.back().name && promotion.layout.back().level.empty()) result_.copy_levels_[loops.back()] = lockstep;
     branches.push_back({{name}, Tree::bands(loops, Tree())});
     result_.statements_.push_back(std::move(leaf));
   };
@@ -379,6 +383,12 @@ std::string PromotedSchedule::level(const std::string& dim) const {
   if (const Digit* digit = plan().find_digit(dim)) return digit->level;
   const auto found = copy_levels_.find(dim);
   return found == copy_levels_.end() ? "serial" : found->second;
+}
+
+long PromotedSchedule::radix(const std::string& dim) const {
+  if (const Digit* digit = plan().find_digit(dim)) return digit->radix;
+  const auto found = copy_radices_.find(dim);
+  return found == copy_radices_.end() ? 0 : found->second;
 }
 
 Document PromotedSchedule::write() const {

@@ -1,4 +1,5 @@
 /// split(C, k, chunk=c): C[w] (+)= f(k)   ->   P[k // c, w] (+)= f(k),  then  C[w] (+)= P[q, w] for all chunks q.
+/// With shared=n the n outermost loops stay around everything; else as few as the dependences allow.
 /// With parts=n the chunks are dealt in turn to n partial results: P[k // c % n, w]. So a scatter H[s] += v gets n private copies.
 ///
 ///   C_partial_init[q, e]   P[q, e] = identity
@@ -35,6 +36,13 @@ class Split {
     const std::string& loop = rewriting_.arguments[1];
     const auto at = static_cast<std::size_t>(std::find(loops_.begin(), loops_.end(), loop) - loops_.begin());
     shared_ = least_shared(program_, statement_.name, at);
+    if (const auto asked = rewriting_.sizes.find("shared"); asked != rewriting_.sizes.end()) {
+      const auto wanted = static_cast<std::size_t>(asked->second);
+      if (wanted < shared_ || wanted > at)
+        return fails(std::to_string(wanted) + " loops around " + statement_.name + " cannot stay around its parts", statement_.where,
+                     "from " + std::to_string(shared_) + " to " + std::to_string(at) + " can");
+      shared_ = wanted;
+    }
     name_everything();
     ProgramParts parts = take_apart(program_);
     const Statement partial = make_partial();

@@ -280,8 +280,9 @@ class PinApplier {
       return refuse(*pin.pin, "digits[" + *member + "]", "its only loop is on level " + outermost.level,
                     "pin a tile too, so that a loop is left for threads: tile(\"" + level + "\", " + pin.loop.name + "=64)");
     }
+    // Threads of a CPU share one loop; blocks are numbered by several.
     for (auto& [other, digits] : plan_.digits) {
-      if (other != *member && !pinned_parallel(other)) {
+      if (!request_.machine.has_agents() && other != *member && !pinned_parallel(other)) {
         for (Digit& digit : digits) {
           if (digit.level == level && shares_path(digit.name, outermost.name)) digit.level = serial;
         }

@@ -9,6 +9,7 @@
 #include "search/contraction.h"
 #include "search/group_pins.h"
 #include "search/pins.h"
+#include "search/plan_agents.h"
 #include "search/plan_generic.h"
 #include "search/plan_parts.h"
 #include "search/reduction_tile.h"
@@ -45,10 +46,10 @@ std::optional<Infeasible> dry_run(const Kernel& kernel, const KernelPlan& plan, 
   if (auto problem = refused(pipelined)) return problem;
   const auto synchronized = place_barriers(std::get<PipelinedSchedule>(pipelined), machine);
   if (auto problem = refused(synchronized)) return problem;
-  // Whether loops over indices can run one value alone shows in the Ast.
+  // Whether loops over indices can run one value alone, and what is a launch, shows in the Ast.
   const bool guarded = std::any_of(plan.statements.begin(), plan.statements.end(),
                                    [&](const std::string& name) { return !kernel.program().statement(name).guards.empty(); });
-  return guarded ? refused(build_ast(std::get<SynchronizedSchedule>(synchronized))) : std::nullopt;
+  return guarded || machine.has_agents() ? refused(build_ast(std::get<SynchronizedSchedule>(synchronized))) : std::nullopt;
 }
 
 /// One way to plan a kernel: for every part its options, best first.
@@ -64,7 +65,11 @@ class KernelPlanner {
 
   Candidate<KernelPlan> run() {
     const bool original_only = request_.pins.schedule == "original";
-    if (!original_only) {
+    if (!original_only && request_.machine.has_agents()) {
+      for (LoopPlan& loops : plan_agents(request_)) {
+        if (auto plan = attempt({"loops", loops.method, {std::move(loops.options)}})) return std::move(*plan);
+      }
+    } else if (!original_only) {
       if (const auto contractions = contraction_strategy()) {
         if (auto plan = attempt(*contractions)) return std::move(*plan);
       }

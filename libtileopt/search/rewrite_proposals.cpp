@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "search/statement_view.h"
 #include "support/text.h"
 
 namespace tileopt {
@@ -76,10 +77,74 @@ std::vector<Proposal> propose_scan(const Program& program, const Machine&, const
   return proposals;
 }
 
+constexpr long kBlockParts = 256;      ///< partial results of a reduction along a row: one a thread of its block
+constexpr long kLastParts = 16;        ///< ... and of those: what remains is short for one thread
+constexpr double kWorthSplitting = 512;  ///< trips
+
+/// Where one step of the iterator is a step to the neighbour in memory.
+bool runs_along(const Program& program, const Statement& s, const Access& access, std::size_t iterator) {
+  const StatementView view = view_statement(program, s.name, iterator_members(s), {});
+  for (std::size_t a = 0; a < view.accesses.size(); ++a) {
+    const Access& other = a == 0 ? s.write : s.reads[a - 1];
+    if (&other == &access) return view.accesses[a].unit_stride(iterator);
+  }
+  return false;
+}
+
+/// The iterator of a reduction whose terms lie side by side along it, and along no other; nothing where terms are used for several elements,
+/// as in products of matrices.
+std::optional<std::size_t> row_iterator(const Program& program, const Statement& s) {
+  std::vector<std::size_t> outer, inner;
+  for (std::size_t i = 0; i < s.iterators.size(); ++i) (moves_with(s.write, s, i) ? outer : inner).push_back(i);
+  if (inner.empty()) return std::nullopt;
+  const std::size_t k = inner.back();
+  bool along = false;
+  for (const Access& read : s.reads) {
+    if (!moves_with(read, s, k)) continue;
+    along = along || runs_along(program, s, read, k);
+    for (const std::size_t i : outer) {
+      if (runs_along(program, s, read, i)) return std::nullopt;
+      if (outer.size() > 1 && !moves_with(read, s, i)) return std::nullopt;
+    }
+  }
+  return along ? std::optional(k) : std::nullopt;
+}
+
+/// The loops outside of the one that is split stay around its parts.
+std::map<std::string, long> with_shared(std::map<std::string, long> sizes, std::size_t loops) {
+  if (loops > 0) sizes["shared"] = static_cast<long>(loops);
+  return sizes;
+}
+
+/// Reductions along rows, on machines whose blocks have threads that read neighbours together: a partial result a thread.
+std::vector<Proposal> propose_split(const Program& program, const Machine& machine, const ResolveOptions& options) {
+  std::vector<Proposal> proposals;
+  if (!machine.has_agents()) return proposals;
+  const TypicalSizes sizes = complete_sizes(program, options.typical_sizes);
+  for (const Statement& s : program.statements()) {
+    if (s.combine == Combine::assign || s.conditional() || s.iterators.empty()) continue;
+    const StatementView view = view_statement(program, s.name, iterator_members(s), sizes);
+    const std::size_t last = s.iterators.size() - 1;
+    // The partial results of a block, combined: read in turn from a local of as many parts.
+    const bool combines = s.reads.size() == 1 && program.tensor(s.reads[0].tensor).role == TensorRole::local && view.ranges[last].constant == kBlockParts &&
+                          !moves_with(s.write, s, last);
+    if (combines) {
+      proposals.push_back({{"split", {s.name, s.iterators[last]}, with_shared({{"chunk", 1}, {"parts", kLastParts}}, last)},
+                           "the partial results of a block are combined by several of its threads", names_of(s)});
+      continue;
+    }
+    const auto k = row_iterator(program, s);
+    if (!k || view.ranges[*k].typical < kWorthSplitting || view.ranges[*k].constant) continue;
+    proposals.push_back({{"split", {s.name, s.iterators[*k]}, with_shared({{"chunk", 1}, {"parts", kBlockParts}}, *k)},
+                         "the terms of " + s.write.tensor + " lie side by side along " + s.iterators[*k] + ": the threads of a block read them together", names_of(s)});
+  }
+  return proposals;
+}
+
 }  // namespace
 
 const std::vector<ProposalKind>& proposal_kinds() {
-  static const std::vector<ProposalKind> kinds = {{"scan", propose_scan}, {"inline", propose_inline}};
+  static const std::vector<ProposalKind> kinds = {{"scan", propose_scan}, {"inline", propose_inline}, {"split", propose_split}};
   return kinds;
 }
 

@@ -1,6 +1,7 @@
 #include "verify/agents.h"
 
 #include <algorithm>
+#include <map>
 
 namespace tileopt::proof {
 
@@ -12,11 +13,12 @@ bool Execution::is_asynchronous(std::size_t kernel) const {
          std::any_of(leaves.begin(), leaves.end(), [&](const Leaf& l) { return here(l) && l.pipe != nullptr; });
 }
 
-std::vector<std::pair<std::string, std::size_t>> agent_loops(const Execution& execution, const Occurrence& occurrence) {
-  std::vector<std::pair<std::string, std::size_t>> found;
-  for (std::size_t i = 0; i < occurrence.loop_ids.size(); ++i) {
+std::vector<AgentLoop> agent_loops(const Execution& execution, const Occurrence& occurrence) {
+  std::vector<AgentLoop> found;
+  std::map<std::string, std::size_t> axes;
+  for (std::size_t i = occurrence.loop_ids.size(); i-- > 0;) {
     const LoopUse& loop = execution.loops[occurrence.loop_ids[i]];
-    if (loop.is_agent()) found.emplace_back(loop.node->digit, i);
+    if (loop.is_agent()) found.push_back({loop.node->level, axes[loop.node->level]++, i, loop.node->agents});
   }
   return found;
 }
@@ -27,17 +29,25 @@ bool may_share_agent(const Occurrence& first, const Occurrence& second) {
 
 namespace {
 
-/// Positions of one digit's loop around both.
-struct SharedAgents {
-  std::size_t first = 0, second = 0;
-};
+/// The loops say which digit of their agent's number they are.
+bool numbered(const std::vector<AgentLoop>& loops) {
+  return !loops.empty() && std::all_of(loops.begin(), loops.end(), [](const AgentLoop& loop) { return loop.agents > 0; });
+}
 
-std::vector<SharedAgents> shared_agents(const Execution& execution, const Occurrence& first, const Occurrence& second) {
-  std::vector<SharedAgents> found;
-  for (const auto& [digit, i] : agent_loops(execution, first))
-    for (const auto& [other, j] : agent_loops(execution, second))
-      if (digit == other) found.push_back({i, j});
-  return found;
+std::vector<long> radices_of(const std::vector<AgentLoop>& loops) {
+  std::vector<long> result;
+  for (const AgentLoop& loop : loops) result.push_back(loop.agents);
+  return result;
+}
+
+/// Adds the agent's number, times `sign`, to the equation.
+isl_constraint* add_number(isl_constraint* equation, isl_dim_type type, const std::vector<AgentLoop>& loops, int sign) {
+  int weight = sign;
+  for (const AgentLoop& loop : loops) {
+    equation = isl_constraint_set_coefficient_si(equation, type, static_cast<int>(loop.position), weight);
+    weight *= static_cast<int>(loop.agents);
+  }
+  return equation;
 }
 
 isl::map all_pairs(const Occurrence& first, const Occurrence& second) {
@@ -52,28 +62,71 @@ isl::map no_pairs(const Occurrence& first, const Occurrence& second) {
 
 isl::map same_agent(const Execution& execution, const Occurrence& first, const Occurrence& second) {
   isl_map* pairs = all_pairs(first, second).release();
-  for (const SharedAgents& shared : shared_agents(execution, first, second))
-    pairs = isl_map_equate(pairs, isl_dim_in, static_cast<int>(shared.first), isl_dim_out, static_cast<int>(shared.second));
+  const std::vector<AgentLoop> mine = agent_loops(execution, first), theirs = agent_loops(execution, second);
+  if (numbered(mine) && numbered(theirs) && radices_of(mine) != radices_of(theirs)) {
+    isl_constraint* equal = isl_constraint_alloc_equality(isl_local_space_from_space(isl_map_get_space(pairs)));
+    equal = add_number(add_number(equal, isl_dim_in, mine, 1), isl_dim_out, theirs, -1);
+    return isl::manage(isl_map_add_constraint(pairs, equal));
+  }
+  for (const AgentLoop& a : mine)
+    for (const AgentLoop& b : theirs)
+      if (a.level == b.level && a.axis == b.axis)
+        pairs = isl_map_equate(pairs, isl_dim_in, static_cast<int>(a.position), isl_dim_out, static_cast<int>(b.position));
   return isl::manage(pairs);
 }
 
 bool has_threads(const Execution& execution, const Occurrence& occurrence) {
   if (occurrence.role) return execution.roles[*occurrence.role].threads > 1;
-  // Without roles, agent loops say which threads there are: what stands outside of them is run by all.
-  return agent_loops(execution, occurrence).empty() &&
-         std::any_of(execution.loops.begin(), execution.loops.end(),
-                     [&](const LoopUse& loop) { return loop.kernel == occurrence.kernel && loop.is_agent(); });
+  // Without roles, agent loops say which threads there are: what stands outside of them is run by all, and so is, along the axes that it
+  // lacks, what stands in fewer of a level than others do, unless its loops say the agent's number.
+  const std::vector<AgentLoop> own = agent_loops(execution, occurrence);
+  if (own.empty())
+    return std::any_of(execution.loops.begin(), execution.loops.end(),
+                       [&](const LoopUse& loop) { return loop.kernel == occurrence.kernel && loop.is_agent(); });
+  if (numbered(own)) return false;
+  std::map<std::string, std::size_t> axes;
+  for (const AgentLoop& loop : own) ++axes[loop.level];
+  for (const Leaf& leaf : execution.leaves) {
+    if (leaf.kernel != occurrence.kernel || leaf.role) continue;
+    for (const AgentLoop& loop : agent_loops(execution, leaf))
+      if (axes.count(loop.level) != 0 && loop.axis >= axes.at(loop.level)) return true;
+  }
+  return false;
+}
+
+isl::map in_one_block(const Execution& execution, const Occurrence& first, const Occurrence& second, const isl::map& pairs) {
+  const auto is_block = [&](const Occurrence& occurrence, std::size_t position) {
+    const LoopUse& loop = execution.loops[occurrence.loop_ids[position]];
+    return loop.kind == LevelKind::independent && !loop.node->persistent;
+  };
+  const auto launch_of = [&](const Occurrence& occurrence) {
+    std::size_t position = 0;
+    while (position < occurrence.loop_ids.size() && !is_block(occurrence, position)) ++position;
+    return position;
+  };
+  std::size_t shared = 0;
+  while (shared < first.loop_ids.size() && shared < second.loop_ids.size() && first.loop_ids[shared] == second.loop_ids[shared]) ++shared;
+  const std::size_t launch = launch_of(first), other = launch_of(second);
+  if (launch == first.loop_ids.size() && other == second.loop_ids.size()) return pairs;
+  if (launch >= shared || other >= shared) return no_pairs(first, second);
+  isl_map* kept = pairs.copy();
+  for (std::size_t i = 0; i < shared; ++i)
+    if (i < launch || is_block(first, i)) kept = isl_map_equate(kept, isl_dim_in, static_cast<int>(i), isl_dim_out, static_cast<int>(i));
+  return isl::manage(kept);
 }
 
 isl::map other_agents(const Execution& execution, const Occurrence& first, const Occurrence& second) {
   const isl::map pairs = all_pairs(first, second);
   if (!may_share_agent(first, second) || has_threads(execution, first) || has_threads(execution, second)) return pairs;
-  if (agent_loops(execution, first).size() != agent_loops(execution, second).size()) return pairs;
+  const std::vector<AgentLoop> mine = agent_loops(execution, first), theirs = agent_loops(execution, second);
+  if (mine.size() != theirs.size() && !(numbered(mine) && numbered(theirs))) return pairs;
   return pairs.subtract(same_agent(execution, first, second));
 }
 
 isl::map program_order(const Execution& execution, const Occurrence& first, const Occurrence& second, std::size_t shared) {
   if (!may_share_agent(first, second)) return no_pairs(first, second);
+  // What stands outside of a lifetime's loops is in none of its runs.
+  if (shared > first.loops.size() || shared > second.loops.size()) return no_pairs(first, second);
   isl::map pairs = before(first, second).intersect(same_agent(execution, first, second));
   if (shared > 0) pairs = pairs.intersect(equal_prefix(first.points.space(), second.points.space(), shared));
   return pairs.coalesce();

@@ -10,15 +10,23 @@
 
 namespace tileopt::proof {
 
-/// Agent loops around an occurrence, by digit: loops of one digit name the same agents, wherever they stand.
-std::vector<std::pair<std::string, std::size_t>> agent_loops(const Execution& execution, const Occurrence& occurrence);
+/// An agent loop around an occurrence: its level, its place among the loops of that level counted from the innermost one outwards, its
+/// position among the occurrence's loops, and the radix of the digit of the agent's number that its values are (0: it does not say).
+struct AgentLoop {
+  std::string level;
+  std::size_t axis = 0, position = 0;
+  long agents = 0;
+};
+/// Innermost first. Where all loops say their radix, an agent is the number that they are the digits of, the innermost one least
+/// significant; else equal values at equal places of a level name the same agent, whatever digits of the Plan the loops are over.
+std::vector<AgentLoop> agent_loops(const Execution& execution, const Occurrence& occurrence);
 /// The agent loops and the role of two occurrences allow one agent to run both.
 bool may_share_agent(const Occurrence& first, const Occurrence& second);
 /// { A[..] -> B[..] : equal values of the agent loops that both have } over all points.
 isl::map same_agent(const Execution& execution, const Occurrence& first, const Occurrence& second);
 /// { A[..] -> B[..] : different agents may run the two }. Several threads run what stands in no agent loop of theirs.
 isl::map other_agents(const Execution& execution, const Occurrence& first, const Occurrence& second);
-/// Several threads run this occurrence.
+/// Several threads run this occurrence: its role has them, or it stands in fewer agent loops than others of its kernel.
 bool has_threads(const Execution& execution, const Occurrence& occurrence);
 
 /// Every thread of the agent runs the statement: what one thread closes or waits for says nothing about the others.
@@ -56,6 +64,11 @@ class Ordering {
 
   const Execution& execution_;
 };
+
+/// `pairs` { A[..] -> B[..] } without those that the end of a launch orders, or that are in different blocks of one launch. A run of the
+/// outermost independent loop around an occurrence is a launch; loops outside of it run on the host, launch after launch. Different
+/// iterations of an independent loop are compared by check_races.
+isl::map in_one_block(const Execution& execution, const Occurrence& first, const Occurrence& second, const isl::map& pairs);
 
 /// The barrier statement joins all threads of the block: it stands in no role and in no agent loop.
 bool joins_block(const Execution& execution, const Sync& sync);

@@ -10,7 +10,7 @@ namespace {
 /// Who runs the statement: "role consumer", "agent loop t".
 std::string narrowed_by(const Execution& execution, const Sync& sync) {
   const auto loops = agent_loops(execution, sync);
-  if (!loops.empty()) return "loop " + sync.loops[loops.back().second];
+  if (!loops.empty()) return "loop " + sync.loops[loops.back().position];
   return sync.role ? "role " + execution.roles[*sync.role].name : "";
 }
 

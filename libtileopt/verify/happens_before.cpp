@@ -34,6 +34,7 @@ class HappensBefore {
   }
 
   void run() {
+    check_bindings_read();
     for (std::size_t a = 0; a < execution_.arrays.size(); ++a) {
       if (touches_[a].empty()) continue;
       const ArrayUse& array = execution_.arrays[a];
@@ -49,16 +50,51 @@ class HappensBefore {
   }
 
  private:
+  /// What kind of level owns the array's space; empty: none, or the machine does not say.
+  std::optional<LevelKind> owner_of(std::size_t array) const {
+    const Array* promoted = execution_.arrays[array].promoted;
+    const Space* space = promoted == nullptr ? nullptr : checker_.machine.find_space(promoted->space);
+    const Level* level = space == nullptr || space->level.empty() ? nullptr : checker_.machine.find_level(space->level);
+    return level == nullptr ? std::nullopt : std::optional(level->kind);
+  }
+
+  /// One storage for all lifetimes of the array in a block: a lifetime may start while agents are still in the one before.
+  bool is_reused(std::size_t array) const { return owner_of(array) == LevelKind::independent; }
+
   /// Loops around the lifetime of the array: what happens in other runs of them concerns other elements.
   std::size_t shared_loops(std::size_t array) const {
     const ArrayUse& use = execution_.arrays[array];
-    return use.promoted != nullptr ? use.outer_loops : 0;
+    return use.promoted != nullptr && !is_reused(array) ? use.outer_loops : 0;
   }
 
   /// Registers: every thread has its own part of the array.
   bool is_private(std::size_t array) const {
     const Array* promoted = execution_.arrays[array].promoted;
-    return promoted != nullptr && promoted->space == "register";
+    return promoted != nullptr && (promoted->space == "register" || owner_of(array) == LevelKind::barrier);
+  }
+
+  /// { L[v, b] -> places }: elements, without the loops that tell lifetimes apart where those share their storage.
+  isl::map places(std::size_t array, const Touch& touch) const {
+    if (!is_reused(array)) return touch.access->element;
+    const auto outer = static_cast<unsigned>(execution_.arrays[array].outer_loops);
+    return isl::manage(isl_map_project_out(touch.access->element.copy(), isl_dim_out, 0, outer));
+  }
+
+  /// Loops over an index from memory read it without being a statement: nothing here may write it.
+  void check_bindings_read() const {
+    for (const LoopUse& loop : execution_.loops) {
+      if (loop.kernel != kernel_ || !loop.node->binding) continue;
+      const AstStatement& statement = (*execution_.kernels)[kernel_].statements.at(loop.node->binding->leaf);
+      const Obligation entry = obligation("races", "the bound of loop " + loop.node->variable + " in kernel " + execution_.kernel_name(kernel_), {},
+                                          kernel_entry(kernel_, "digits[" + loop.node->digit + "]"));
+      checker_.report.prove(entry, [&]() -> Outcome {
+        for (const auto& [read, subscripts] : loop.node->binding->reads)
+          for (const Leaf& leaf : execution_.leaves)
+            if (leaf.kernel == kernel_ && leaf.statement->write_array == statement.read_arrays.at(read))
+              throw Undecided("agents write " + leaf.statement->write_array + ", from which the bound is read");
+        return {};
+      });
+    }
   }
 
   Outcome check_array(std::size_t array) const {
@@ -70,13 +106,18 @@ class HappensBefore {
   }
 
   Outcome check_pair(std::size_t array, const Touch& first, const Touch& second) const {
-    isl::map meeting = first.access->element.apply_range(second.access->element.reverse());
+    isl::map meeting = places(array, first).apply_range(places(array, second).reverse());
     if (meeting.is_empty()) return {};
+    meeting = in_one_block(execution_, *first.leaf, *second.leaf, meeting);
     const isl::map earlier = meeting.intersect(before(*first.leaf, *second.leaf));
     if (first.leaf->role != second.leaf->role && first.leaf->role && second.leaf->role)
       return unordered(array, first, second, meeting);
     if (earlier.is_empty()) return {};
     if (is_private(array)) {
+      if (first.write && has_threads(execution_, *second.leaf) && !has_threads(execution_, *first.leaf))
+        return Refutation{second.leaf->label + verb(second) + execution_.arrays[array].name + " in all agents, where " + first.leaf->label + verb(first) +
+                              "it in some",
+                          sample(execution_, earlier).text(), second.leaf->where()};
       const isl::map elsewhere = earlier.subtract(same_agent(execution_, *first.leaf, *second.leaf));
       if (!elsewhere.is_empty())
         return Refutation{second.leaf->label + verb(second) + execution_.arrays[array].name +

@@ -1,5 +1,6 @@
 /// text: what the printer says it printed is what the Ast says: loops, conditions, leaves, storage.
 #include <algorithm>
+#include <map>
 
 #include "support/text.h"
 #include "verify/obligations.h"
@@ -155,6 +156,89 @@ Outcome check_pragma(const Checker& checker, std::size_t index, const std::strin
   return lanes ? check_reductions(checker, index, pragma) : Outcome{};
 }
 
+/// Loops on the way from one independent loop to another are independent themselves, and nothing stands beside them: a launch has one nest
+/// of blocks.
+Outcome check_launch(const Execution& execution, std::size_t index) {
+  const LoopUse& loop = execution.loops[index];
+  bool launched = false;
+  for (const std::size_t outer : loop.enclosing) {
+    const LoopUse& around = execution.loops[outer];
+    if (launched && around.kind != LevelKind::independent)
+      return Refutation{"blocks of loop " + loop.node->variable + " start inside loop " + around.node->variable + " of a block", "loop " + loop.node->variable, {}};
+    if (around.kind != LevelKind::independent) continue;
+    launched = true;
+    for (const std::size_t leaf : around.leaves) {
+      const std::vector<std::size_t>& ids = execution.leaves[leaf].loop_ids;
+      if (std::find(ids.begin(), ids.end(), index) == ids.end())
+        return Refutation{execution.leaves[leaf].label + " stands beside the blocks of loop " + loop.node->variable, "loop " + around.node->variable, {}};
+    }
+  }
+  return {};
+}
+
+/// Every iteration of an agent loop is run by the agent whose number has it as a digit, and no other agent gets past the test.
+Outcome check_agents(const Execution& execution, std::size_t index, const PrintFacts::Loop& printed) {
+  const LoopUse& loop = execution.loops[index];
+  const std::string name = "loop " + loop.node->variable;
+  if (printed.agents != loop.node->agents) return differs("the agents of " + name, std::to_string(printed.agents), std::to_string(loop.node->agents));
+  bool outermost = true;
+  for (const std::size_t outer : loop.enclosing) outermost = outermost && !execution.loops[outer].is_agent();
+  for (const std::size_t number : loop.leaves) {
+    const Leaf& leaf = execution.leaves[number];
+    long weight = 1;
+    for (std::size_t i = leaf.loop_ids.size(); i-- > 0 && leaf.loop_ids[i] != index;)
+      if (execution.loops[leaf.loop_ids[i]].is_agent()) weight *= execution.loops[leaf.loop_ids[i]].node->agents;
+    if (printed.weight != weight) return differs("the weight of " + name, std::to_string(printed.weight), std::to_string(weight));
+    isl_set* outside = isl_set_lower_bound_si(leaf.points.copy(), isl_dim_set, static_cast<unsigned>(loop.depth), static_cast<int>(printed.agents));
+    const isl::set below = isl::manage(isl_set_upper_bound_si(leaf.points.copy(), isl_dim_set, static_cast<unsigned>(loop.depth), -1));
+    const isl::set missed = isl::manage(outside).unite(below);
+    if (!missed.is_empty())
+      return Refutation{name + " has " + std::to_string(printed.agents) + " agents, and iterations beyond", poly::sample_text(missed), leaf.where()};
+  }
+  if (outermost && printed.agents * printed.weight > printed.threads)
+    return differs("the agents of a block", std::to_string(printed.threads), "at least " + std::to_string(printed.agents * printed.weight));
+  const bool whole = ast_expr_text(loop.node->lower) == "0" && ast_expr_text(loop.node->upper) == std::to_string(printed.agents - 1) && loop.node->step == 1 &&
+                     (!outermost || printed.agents * printed.weight == printed.threads);
+  if (!printed.guarded && !whole) return differs("the test of " + name, "none", ast_expr_text(loop.node->lower) + " <= " + loop.node->variable + " <= " + ast_expr_text(loop.node->upper));
+  return {};
+}
+
+/// Loops of a kernel that is launched: blocks and agents are numbers that are given, everything else counts.
+Outcome check_device_loop(const Checker& checker, std::size_t index, const PrintFacts::Loop& printed) {
+  const LoopUse& loop = checker.execution.loops[index];
+  const std::string what = loop.is_agent() ? "agent" : loop.kind == LevelKind::independent ? "block" : "";
+  const bool given = printed.pragma == "agent" || printed.pragma == "block";
+  if (given != !what.empty() || (given && printed.pragma != what)) return differs("loop " + loop.node->variable, printed.pragma, what);
+  if (what == "block") return check_launch(checker.execution, index);
+  if (what == "agent") return check_agents(checker.execution, index, printed);
+  return {};
+}
+
+/// A block of a launch has one number of agents, which is no more than its level has.
+Outcome check_agent_counts(const Checker& checker, std::size_t kernel, const PrintFacts& facts) {
+  std::map<std::size_t, long> launches;  // outermost independent loop -> agents of a block
+  std::vector<std::size_t> loops;
+  for (std::size_t i = 0; i < checker.execution.loops.size(); ++i)
+    if (checker.execution.loops[i].kernel == kernel) loops.push_back(i);
+  for (std::size_t i = 0; i < loops.size() && i < facts.loops.size(); ++i) {
+    const LoopUse& loop = checker.execution.loops[loops[i]];
+    if (!loop.is_agent()) continue;
+    const auto launch = std::find_if(loop.enclosing.begin(), loop.enclosing.end(),
+                                     [&](std::size_t outer) { return checker.execution.loops[outer].kind == LevelKind::independent; });
+    if (launch == loop.enclosing.end()) return Refutation{"agent loop " + loop.node->variable + " stands in no block", "loop " + loop.node->variable, {}};
+    const long threads = facts.loops[i].threads;
+    const auto [known, fresh] = launches.emplace(*launch, threads);
+    if (!fresh && known->second != threads) return differs("the agents of a block at loop " + loop.node->variable, std::to_string(threads), std::to_string(known->second));
+    const Level* level = checker.machine.find_level(loop.node->level);
+    if (level != nullptr && level->count > 0 && threads > level->count)
+      return Refutation{"a block has " + std::to_string(threads) + " agents of at most " + std::to_string(level->count), "loop " + loop.node->variable, {}};
+  }
+  return {};
+}
+
+/// Backends whose kernels are launched: levels say what blocks and agents are.
+bool is_launched(const Machine& machine) { return machine.backend == "cuda" || machine.backend == "hip"; }
+
 Outcome check_loop(const Checker& checker, std::size_t index, const PrintFacts::Loop& printed) {
   const AstFor& loop = *checker.execution.loops[index].node;
   const auto compare = [&](const std::string& what, const std::string& have, const std::string& want) -> Outcome {
@@ -177,6 +261,13 @@ Outcome check_loop(const Checker& checker, std::size_t index, const PrintFacts::
       for (const AstExprPtr& expr : exprs) subscripts.push_back(ast_expr_text(expr));
     return compare("value", join(printed.subscripts, "; "), join(subscripts, "; "));
   }
+  if (is_launched(checker.machine)) {
+    if (printed.pragma == "agent" || printed.pragma == "block") {
+      if (!has(printed.header, "int64_t " + loop.variable)) return narrow(loop.variable, printed.header);
+      return check_device_loop(checker, index, printed);
+    }
+    if (Outcome outcome = check_device_loop(checker, index, printed)) return outcome;
+  }
   if (printed.pragma != "unrolled" && (!has(printed.header, "for (") || !has(printed.header, loop.variable)))
     return differs("the header of loop " + loop.variable, printed.header, "for (" + loop.variable + " ...)");
   if (printed.pragma != "unrolled" && !has(printed.header, "int64_t " + loop.variable)) return narrow(loop.variable, printed.header);
@@ -191,7 +282,7 @@ Outcome check_loops(const Checker& checker, std::size_t kernel, const PrintFacts
   if (facts.loops.size() != loops.size()) return miscounted("loops", facts.loops.size(), loops.size());
   for (std::size_t i = 0; i < loops.size(); ++i)
     if (Outcome outcome = check_loop(checker, loops[i], facts.loops[i])) return outcome;
-  return {};
+  return is_launched(checker.machine) ? check_agent_counts(checker, kernel, facts) : Outcome{};
 }
 
 Outcome check_conditions(const PrintFacts& facts, const Expected& expected) {
@@ -265,7 +356,7 @@ Outcome check_buffers(const Ast& ast, const PrintFacts& facts) {
       return Refutation{"no storage was printed for " + array.name, "Ast: " + array.name + " in " + array.space, {}};
     if (printed->space != array.space) return differs("the space of " + array.name, printed->space, array.space);
     if (printed->slots != array.slots) return differs("the slots of " + array.name, std::to_string(printed->slots), std::to_string(array.slots));
-    const long needed = array.slots * array.elements() * size_bytes(array.element);
+    const long needed = array.slots * array.agent_elements() * size_bytes(array.element);
     if (printed->bytes < needed)
       return differs("the storage of " + array.name, std::to_string(printed->bytes) + " bytes", std::to_string(needed) + " bytes");
   }

@@ -32,6 +32,8 @@ const std::map<std::string, int> ranks = {
     {"backends/gpu_common/emulator", 6},
     {"backends/gpu_common/emulator/device", 5},
     {"backends/cuda/runtime", 8},
+    {"backends/gpu_common", 6},
+    {"backends/cuda", 7},
     {"cost_models", 6},
     {"libtileopt/records", 6},
     {"libtileopt/search", 7},

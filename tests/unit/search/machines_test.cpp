@@ -12,19 +12,50 @@ namespace tileopt {
 namespace {
 
 TEST(Machines, AllBuiltInFilesLoadUnderTheirName) {
-  EXPECT_EQ(machine_names(), (std::vector<std::string>{"c11", "host", "x86-64-v3", "zen4"}));
+  EXPECT_EQ(machine_names(), (std::vector<std::string>{"a100", "c11", "h100", "h200", "host", "rtx4090", "x86-64-v3", "zen4"}));
   for (const std::string& name : machine_names()) {
     const Machine machine = find_machine(name);
     EXPECT_EQ(machine.name, name);
-    EXPECT_EQ(machine.backend, "openmp");
-    for (const char* level : {"thread", "simd", "serial", "unroll", "atom"}) EXPECT_NE(machine.find_level(level), nullptr) << name;
     for (const char* space : {"workspace", "stack", "register"}) EXPECT_NE(machine.find_space(space), nullptr) << name;
+    EXPECT_EQ(Machine::read(machine.write(), name).write(), machine.write());
+  }
+}
+
+TEST(Machines, CpusHaveThreadsLanesAndTiles) {
+  for (const char* name : {"host", "zen4", "x86-64-v3", "c11"}) {
+    const Machine machine = find_machine(name);
+    EXPECT_EQ(machine.backend, "openmp");
+    EXPECT_FALSE(machine.has_agents());
+    for (const char* level : {"thread", "simd", "serial", "unroll", "atom"}) EXPECT_NE(machine.find_level(level), nullptr) << name;
     ASSERT_NE(machine.find_atom("outer_product_fma"), nullptr) << name;
     ASSERT_NE(machine.find_atom("vector_box"), nullptr) << name;
     const double registers = machine.find_space("register")->capacity;
     EXPECT_EQ(registers, machine.vector_bytes > 0 ? machine.vector_bytes * machine.vector_registers : 1024) << name;
-    EXPECT_EQ(Machine::read(machine.write(), name).write(), machine.write());
   }
+}
+
+TEST(Machines, GpusHaveBlocksOfThreads) {
+  for (const char* name : {"h200", "h100", "a100", "rtx4090"}) {
+    const Machine machine = find_machine(name);
+    EXPECT_EQ(machine.backend, "cuda");
+    EXPECT_TRUE(machine.has_agents());
+    EXPECT_EQ(machine.find_level("block")->kind, LevelKind::independent) << name;
+    EXPECT_EQ(machine.find_level("thread")->count, 1024) << name;
+    EXPECT_EQ(machine.find_space("shared")->level, "block") << name;
+    EXPECT_EQ(machine.find_space("register")->level, "thread") << name;
+    ASSERT_TRUE(machine.multiprocessor.has_value()) << name;
+    // A block may have all of a multiprocessor's shared memory but for the kilobyte that the system keeps.
+    EXPECT_EQ(static_cast<long>(machine.find_space("shared")->capacity), machine.multiprocessor->shared_bytes - 1024) << name;
+  }
+}
+
+TEST(Machines, BlocksAndThreadsGoTogether) {
+  Document document = find_machine("h200").write();
+  document.erase("multiprocessor");
+  EXPECT_THROW(Machine::read(document, "test.json"), Errors);
+  document = find_machine("h200").write();
+  document["spaces"][1]["level"] = "warp";
+  EXPECT_THROW(Machine::read(document, "test.json"), Errors);
 }
 
 TEST(Machines, VectorUnitsOfTheBuiltIns) {

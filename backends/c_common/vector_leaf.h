@@ -10,7 +10,7 @@
 
 #include "backends/c_common/c_writer.h"
 #include "backends/c_common/vector_c.h"
-#include "backends/openmp/leaf_access.h"
+#include "backends/c_common/leaf_access.h"
 
 namespace tileopt {
 

@@ -1,4 +1,4 @@
-#include "backends/openmp/signature.h"
+#include "backends/c_common/signature.h"
 
 #include <set>
 

@@ -1,6 +1,6 @@
-#include "backends/openmp/register_arrays.h"
+#include "backends/c_common/register_arrays.h"
 
-#include "backends/openmp/refusal.h"
+#include "backends/c_common/refusal.h"
 
 namespace tileopt {
 

@@ -1,8 +1,8 @@
-#include "backends/openmp/leaf_printer.h"
+#include "backends/c_common/leaf_printer.h"
 
 #include "backends/c_common/shared_c.h"
-#include "backends/openmp/refusal.h"
-#include "backends/openmp/vector_leaf.h"
+#include "backends/c_common/refusal.h"
+#include "backends/c_common/vector_leaf.h"
 #include "support/text.h"
 
 namespace tileopt {
@@ -79,6 +79,17 @@ std::string atomic_statement(const LeafView& leaf, const std::string& element, c
   if (is_float(type)) return element + " " + op + "= " + without_parentheses(value) + ";";
   const std::string word = "uint" + std::to_string(8 * size_bytes(type)) + "_t";
   return "*(" + word + "*)&" + element + " " + op + "= (" + word + ")(" + without_parentheses(value) + ");";
+}
+
+/// `tileopt_atomic_add_f32(&element, value)`. Devices have atomic operations on 4 and 8 bytes.
+std::string atomic_call(const LeafView& leaf, const std::string& element, const std::string& value, Helpers& helpers) {
+  const ElementType type = leaf.write.storage->element;
+  if (!is_memory(*leaf.write.storage) || type != leaf.write.type) refuse("atom", leaf.statement->name, "an atomic update needs its element in memory");
+  if (size_bytes(type) < 4) refuse("atom", leaf.statement->name, "no atomic operation of a device updates an element of type " + type_name(type));
+  const std::string op = leaf.combine == Combine::bit_and ? "and" : leaf.combine == Combine::bit_or ? "or" : leaf.combine == Combine::bit_xor ? "xor" : "add";
+  const std::string name = "tileopt_atomic_" + op + "_" + (is_float(type) ? type_name(type) : "u" + std::to_string(8 * size_bytes(type)));
+  helpers.request(name);
+  return name + "(&" + element + ", " + without_parentheses(value) + ");";
 }
 
 bool touches_named(const LeafView& leaf) {
@@ -232,7 +243,9 @@ void LeafPrinter::print_point(const LeafView& leaf, const Point& point) {
   });
   context.bound = &bound;
   const std::string value = scalar_c(leaf.body, context);
-  if (leaf.atomic) {
+  if (leaf.atomic && language_ == Language::device_cpp) {
+    out_.line(atomic_call(leaf, target, value, helpers_));
+  } else if (leaf.atomic) {
     out_.line("#pragma omp atomic");
     out_.line(atomic_statement(leaf, target, value));
   } else {
@@ -265,7 +278,7 @@ std::vector<LeafPrinter::Spill> LeafPrinter::make_spills(LeafView& leaf) {
     temporary.strides = constant_strides(temporary.extents);
     long elements = 1;
     for (const long extent : temporary.extents) elements *= extent;
-    out_.line("_Alignas(64) " + storage_type_c(temporary.element) + " " + temporary.name + "[" + std::to_string(elements) + "];");
+    out_.line((language_ == Language::c_openmp ? "_Alignas(64) " : "alignas(64) ") + storage_type_c(temporary.element) + " " + temporary.name + "[" + std::to_string(elements) + "];");
     storage_.add(temporary);
     spills.push_back({operand.storage, &storage_.find(temporary.array), written});
     operand.storage = spills.back().temporary;

@@ -1,4 +1,4 @@
-#include "backends/openmp/leaf_access.h"
+#include "backends/c_common/leaf_access.h"
 
 #include <map>
 #include <unordered_set>

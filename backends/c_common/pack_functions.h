@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "backends/c_common/helpers.h"
-#include "backends/openmp/signature.h"
+#include "backends/c_common/signature.h"
 
 namespace tileopt {
 

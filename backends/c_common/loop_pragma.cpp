@@ -1,10 +1,10 @@
-#include "backends/openmp/loop_pragma.h"
+#include "backends/c_common/loop_pragma.h"
 
 #include <set>
 
 #include "backends/c_common/integer_c.h"
-#include "backends/openmp/leaf_access.h"
-#include "backends/openmp/register_arrays.h"
+#include "backends/c_common/leaf_access.h"
+#include "backends/c_common/register_arrays.h"
 
 namespace tileopt {
 

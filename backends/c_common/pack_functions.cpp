@@ -1,9 +1,9 @@
-#include "backends/openmp/pack_functions.h"
+#include "backends/c_common/pack_functions.h"
 
 #include <set>
 
 #include "backends/c_common/integer_c.h"
-#include "backends/openmp/launcher.h"
+#include "backends/c_common/launcher.h"
 #include "support/text.h"
 
 namespace tileopt {

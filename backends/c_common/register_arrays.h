@@ -6,7 +6,7 @@
 #include <set>
 #include <string>
 
-#include "backends/openmp/storage.h"
+#include "backends/c_common/storage.h"
 #include "ir/ast.h"
 
 namespace tileopt {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "backends/c_common/integer_c.h"
-#include "backends/openmp/signature.h"
+#include "backends/c_common/signature.h"
 #include "ir/ast.h"
 
 namespace tileopt {

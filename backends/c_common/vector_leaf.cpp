@@ -1,10 +1,10 @@
-#include "backends/openmp/vector_leaf.h"
+#include "backends/c_common/vector_leaf.h"
 
 #include <algorithm>
 #include <set>
 
 #include "backends/c_common/scalar_c.h"
-#include "backends/openmp/leaf_printer.h"
+#include "backends/c_common/leaf_printer.h"
 #include "support/text.h"
 
 namespace tileopt {

@@ -1,9 +1,9 @@
-#include "backends/openmp/launcher.h"
+#include "backends/c_common/launcher.h"
 
 #include <algorithm>
 
 #include "backends/c_common/integer_c.h"
-#include "backends/openmp/pack_functions.h"
+#include "backends/c_common/pack_functions.h"
 #include "support/text.h"
 
 namespace tileopt {
@@ -200,7 +200,9 @@ std::string print_workspace_checks(const Signature& signature) {
   return text;
 }
 
-std::string print_kernel_call(const KernelCall& kernel, const Signature& signature) {
+}  // namespace
+
+std::vector<std::string> kernel_arguments(const KernelCall& kernel, const Signature& signature) {
   std::vector<std::string> parts;
   for (const std::string& size : kernel.sizes) parts.push_back(signature.names.value(size));
   for (const std::string& tensor : kernel.tensors) {
@@ -212,8 +214,10 @@ std::string print_kernel_call(const KernelCall& kernel, const Signature& signatu
   }
   if (kernel.workspace_bytes > 0)
     parts.push_back("(unsigned char*)workspace + tileopt_offsets[" + std::to_string(signature.locals.size()) + "]");
-  return "  " + kernel.function + "(" + join(parts, ", ") + ");\n";
+  return parts;
 }
+
+namespace {
 
 std::string shape_text(const TensorArgument& argument) {
   if (argument.shape.empty()) return argument.by_value ? "a value" : "one element";
@@ -259,11 +263,12 @@ std::string element_text(ElementType type) {
 }
 }  // namespace
 
-std::string launcher_prototype(const Signature& signature) {
+std::string launcher_prototype(const Signature& signature, const std::string& last) {
   std::vector<std::string> parts;
   for (const std::string& size : signature.sizes) parts.push_back("int64_t " + signature.names.value(size));
   for (const TensorArgument& argument : signature.arguments) parts.push_back(argument_declaration(argument));
   parts.push_back("void* workspace");
+  if (!last.empty()) parts.push_back(last);
   return "int32_t " + signature.function + "(" + join(parts, ", ") + ")";
 }
 
@@ -271,21 +276,28 @@ std::string workspace_prototype(const Signature& signature) {
   return "int64_t " + signature.function + "_workspace_bytes(" + size_parameters(signature) + ")";
 }
 
-std::string print_launcher(const Signature& signature, const std::vector<KernelCall>& kernels, Helpers& helpers) {
+std::string print_launch_checks(const Signature& signature, const std::vector<KernelCall>& kernels, Helpers& helpers, const std::string& linkage) {
   std::string text = std::string(array_bytes_text) + reserve_text;
   const auto& arguments = signature.arguments;
   if (std::any_of(arguments.begin(), arguments.end(), [](const TensorArgument& a) { return !a.strides.empty(); })) text += strided_bytes_text;
   if (!pointers_of(signature).empty()) text += std::string(overlap_text) + check_arrays_text;
   text += print_measure(signature, kernels, helpers);
-  text += workspace_prototype(signature) + " {\n" + measure_storage(signature) + "  return " + measure_call(signature) + ";\n}\n\n";
-  text += launcher_prototype(signature) + " {\n" + measure_storage(signature);
+  return text + linkage + workspace_prototype(signature) + " {\n" + measure_storage(signature) + "  return " + measure_call(signature) + ";\n}\n\n";
+}
+
+std::string print_refusals(const Signature& signature) {
+  std::string text = measure_storage(signature);
   text += "  const int64_t tileopt_total = " + measure_call(signature) + ";\n  if (tileopt_total < 0) return 1;\n";
-  text += print_pointer_checks(signature) + print_workspace_checks(signature);
-  for (const KernelCall& kernel : kernels) text += print_kernel_call(kernel, signature);
+  return text + print_pointer_checks(signature) + print_workspace_checks(signature);
+}
+
+std::string print_launcher(const Signature& signature, const std::vector<KernelCall>& kernels, Helpers& helpers) {
+  std::string text = print_launch_checks(signature, kernels, helpers) + launcher_prototype(signature) + " {\n" + print_refusals(signature);
+  for (const KernelCall& kernel : kernels) text += "  " + kernel.function + "(" + join(kernel_arguments(kernel, signature), ", ") + ");\n";
   return text + "  return 0;\n}\n" + print_pack_functions(signature, helpers);
 }
 
-std::string print_header(const Signature& signature, const std::string& title) {
+std::string print_header(const Signature& signature, const std::string& title, const HeaderForm& form) {
   std::string guard = "TILEOPT_GENERATED_" + signature.function + "_H";
   std::string text = "/* " + title + "\n *\n";
   const std::string condition = ast_expr_text(signature.context);
@@ -310,10 +322,10 @@ std::string print_header(const Signature& signature, const std::string& title) {
           " *   2  an array with elements is NULL\n"
           " *   3  an array is not aligned to its element\n"
           " *   4  a written array or the workspace overlaps another argument\n"
-          " *   5  the workspace is NULL or misaligned while bytes are needed\n"
+          " *   5  the workspace is NULL or misaligned while bytes are needed\n" + form.notes +
           " * and touches no array unless it returns 0. Integer division and remainder by zero give 0.\n" + pack_functions_comment(signature) + " */\n";
-  text += "#ifndef " + guard + "\n#define " + guard + "\n\n#include <stdint.h>\n\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n";
-  text += workspace_prototype(signature) + ";\n\n" + launcher_prototype(signature) + ";\n\n";
+  text += "#ifndef " + guard + "\n#define " + guard + "\n\n" + form.prelude + "\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n";
+  text += workspace_prototype(signature) + ";\n\n" + launcher_prototype(signature, form.last) + ";\n\n";
   for (const std::string& prototype : pack_prototypes(signature)) text += prototype + ";\n\n";
   text += "#ifdef __cplusplus\n}\n#endif\n\n#endif\n";
   return text;

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "backends/openmp/storage.h"
+#include "backends/c_common/storage.h"
 #include "ir/program.h"
 
 namespace tileopt {

@@ -8,17 +8,20 @@
 
 #include "backends/c_common/c_writer.h"
 #include "backends/c_common/scalar_c.h"
-#include "backends/openmp/leaf_access.h"
+#include "backends/c_common/leaf_access.h"
 
 namespace tileopt {
 
 /// Straight-line statements that one leaf may unroll to; more is refused (or looped, where no named vectors are touched).
 inline constexpr long kLargestUnroll = 4096;
 
+/// C11 with OpenMP, or the C++ of devices with wrappers of one instruction each: how alignment and atomic updates are spelt.
+enum class Language { c_openmp, device_cpp };
+
 class LeafPrinter {
  public:
-  LeafPrinter(CWriter& out, StorageTable& storage, CNames& names, Helpers& helpers, int vector_bytes)
-      : out_(out), storage_(storage), names_(names), helpers_(helpers), vector_bytes_(vector_bytes) {}
+  LeafPrinter(CWriter& out, StorageTable& storage, CNames& names, Helpers& helpers, int vector_bytes, Language language = Language::c_openmp)
+      : out_(out), storage_(storage), names_(names), helpers_(helpers), vector_bytes_(vector_bytes), language_(language) {}
 
   /// `braced`: the leaf is all there is between the braces around it. @throws Refusal where the leaf has no form.
   void print(const LeafView& leaf, bool braced);
@@ -53,6 +56,7 @@ class LeafPrinter {
   CNames& names_;
   Helpers& helpers_;
   int vector_bytes_;
+  Language language_;
 };
 
 /// C text of a stored element read in the compute type of `operand.type`.

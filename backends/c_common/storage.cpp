@@ -1,4 +1,4 @@
-#include "backends/openmp/storage.h"
+#include "backends/c_common/storage.h"
 
 #include "support/error.h"
 

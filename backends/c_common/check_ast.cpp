@@ -1,17 +1,19 @@
-#include "backends/openmp/check_ast.h"
+#include "backends/c_common/check_ast.h"
 
+#include <algorithm>
 #include <map>
 #include <set>
 
 #include "backends/c_common/integer_c.h"
-#include "backends/openmp/refusal.h"
+#include "backends/c_common/refusal.h"
 
 namespace tileopt {
 
 namespace {
 class Checker {
  public:
-  Checker(const Ast& ast, const Program& program, const Signature& signature) : ast_(ast), program_(program) {
+  Checker(const Ast& ast, const Program& program, const Signature& signature, const PrintableSpaces& printable)
+      : ast_(ast), program_(program), printable_(printable) {
     for (const TensorArgument& argument : signature.arguments) ranks_[argument.tensor] = argument.shape.size();
     for (const TensorArgument& local : signature.locals) ranks_[local.tensor] = local.shape.size();
     sizes_.insert(signature.sizes.begin(), signature.sizes.end());
@@ -20,14 +22,15 @@ class Checker {
     for (const Array& array : ast.arrays) {
       if (ranks_.count(array.name) != 0) fail(array.name, "promoted array " + array.name + " has the name of a tensor");
       if (array.extents.empty()) fail(array.name, "promoted array " + array.name + " has no extents");
-      if (array.space != "register" && array.space != "stack" && array.space != "workspace")
+      if (std::find(printable.spaces.begin(), printable.spaces.end(), array.space) == printable.spaces.end())
         fail(array.name, "promoted array " + array.name + " lives in unknown space `" + array.space + "`");
       promoted_[array.name] = array.extents.size();
     }
   }
 
   void run() {
-    if (synchronizes(ast_.root)) fail(ast_.kernel, "kernel " + ast_.kernel + " has roles, rings or barriers, which C with OpenMP has no form for");
+    if (printable_.barriers) check_syncs(ast_.root);
+    else if (synchronizes(ast_.root)) fail(ast_.kernel, "kernel " + ast_.kernel + " has roles, rings or barriers, which C with OpenMP has no form for");
     for (const auto& [name, statement] : ast_.statements) check_statement(statement);
     check(ast_.root, sizes_, {});
   }
@@ -36,6 +39,33 @@ class Checker {
   using Names = std::set<std::string>;
 
   [[noreturn]] static void fail(const std::string& entry, const std::string& reason) { refuse("ast", entry, reason); }
+
+  /// Barriers of the block are all that agents may meet at.
+  void check_syncs(const AstNodePtr& node) const {
+    if (node == nullptr) return;
+    const auto refuse_roles = [&] { fail(ast_.kernel, "kernel " + ast_.kernel + " has roles, rings or waits, which there is no form for yet"); };
+    if (const auto* block = std::get_if<AstBlock>(&node->node))
+      for (const AstNodePtr& child : block->children) check_syncs(child);
+    if (const auto* loop = std::get_if<AstFor>(&node->node)) {
+      if (loop->persistent) refuse_roles();
+      check_syncs(loop->body);
+    }
+    if (const auto* branch = std::get_if<AstIf>(&node->node)) {
+      check_syncs(branch->then_body);
+      check_syncs(branch->else_body);
+    }
+    if (const auto* allocate = std::get_if<AstAllocate>(&node->node)) {
+      if (!allocate->rings.empty()) refuse_roles();
+      check_syncs(allocate->body);
+    }
+    if (std::holds_alternative<AstRoles>(node->node)) refuse_roles();
+    const auto* sync = std::get_if<AstSync>(&node->node);
+    if (sync == nullptr) return;
+    const auto declared = ast_.synchronizations.find(sync->statement);
+    if (declared == ast_.synchronizations.end()) fail(sync->statement, "synchronisation " + sync->statement + " is not declared");
+    const Barrier* barrier = ast_.find_barrier(declared->second.target);
+    if (declared->second.kind != SyncKind::barrier || declared->second.elected || barrier == nullptr || barrier->scope != BarrierScope::block) refuse_roles();
+  }
 
   std::size_t rank_of(const std::string& array, const std::string& statement) const {
     const auto tensor = ranks_.find(array);
@@ -162,11 +192,14 @@ class Checker {
 
   const Ast& ast_;
   const Program& program_;
+  const PrintableSpaces& printable_;
   std::map<std::string, std::size_t> ranks_, promoted_;
   Names sizes_, inputs_;
 };
 }  // namespace
 
-void check_ast(const Ast& ast, const Program& program, const Signature& signature) { Checker(ast, program, signature).run(); }
+void check_ast(const Ast& ast, const Program& program, const Signature& signature, const PrintableSpaces& printable) {
+  Checker(ast, program, signature, printable).run();
+}
 
 }  // namespace tileopt

@@ -1,0 +1,337 @@
+#include "backends/gpu_common/device_printer.h"
+
+#include <algorithm>
+
+#include "backends/c_common/check_ast.h"
+#include "backends/c_common/refusal.h"
+#include "support/text.h"
+
+namespace tileopt {
+
+namespace {
+constexpr long kSharedAlignment = 128;  ///< bytes between shared arrays: whole lines of banks
+
+std::string level_name(const Machine& machine, LevelKind kind) {
+  for (const Level& level : machine.levels)
+    if (level.kind == kind) return level.name;
+  return "";
+}
+
+std::string shape_text(const std::vector<long>& extents) {
+  std::string text;
+  for (const long extent : extents) text += (text.empty() ? "" : " x ") + std::to_string(extent);
+  return text;
+}
+}  // namespace
+
+DevicePrinter::DevicePrinter(const Program& program, const Signature& signature, const Ast& ast, const Machine& machine, Helpers& helpers)
+    : BodyPrinter(program, signature, ast, machine, helpers, Language::device_cpp), independent_(level_name(machine, LevelKind::independent)),
+      agent_(level_name(machine, LevelKind::barrier)) {}
+
+PrintedLaunches DevicePrinter::print(int position) {
+  position_ = position;
+  check_ast(ast_, program_, signature_, {{"register", "stack", "shared", "workspace"}, true});
+  registers_ = classify_register_arrays(ast_, machine_.vector_bytes);
+  tensors_ = add_tensors();
+  print_node(ast_.root);
+
+  PrintedLaunches result;
+  std::vector<std::string> parameters;
+  for (const std::string& size : signature_.sizes) {
+    if (used_sizes_.count(size) == 0 && !mentions(out_.text(), names_.value(size))) continue;
+    result.call.sizes.push_back(size);
+    parameters.push_back("const int64_t " + names_.value(size));
+  }
+  for (const TensorArgument* argument : tensors_) {
+    if (used_tensors_.count(argument->tensor) == 0) continue;
+    result.call.tensors.push_back(argument->tensor);
+    const std::string type = (argument->role == TensorRole::in ? "const " : "") + memory_type_c(*argument);
+    parameters.push_back(type + (argument->by_value ? " " : "* ") + argument->name);
+  }
+  if (workspace_bytes_ > 0) parameters.push_back("unsigned char* workspace");
+  parameters.push_back("tileopt_stream stream");
+  result.call.function = "tileopt_launch_" + std::to_string(position) + "_" + ast_.kernel;
+  result.call.workspace_bytes = workspace_bytes_;
+  result.kernels = std::move(kernels_);
+  result.host = "static int32_t " + result.call.function + "(" + join(parameters, ", ") + ") {\n" + out_.text() + "  return 0;\n}\n";
+  result.facts = std::move(facts_);
+  return result;
+}
+
+void DevicePrinter::print_loop(const AstFor& loop) {
+  if (loop.level == independent_) return launch_ ? print_block_loop(loop) : print_launch(loop);
+  if (loop.level == agent_) return print_agent_loop(loop);
+  if (launch_) {
+    const std::string count = loop.level == "unroll" ? unroll_count(loop) : "";
+    return print_counting(loop, count.empty() ? "" : "#pragma unroll " + count);
+  }
+  host_variables_.push_back(loop.variable);
+  print_loop_lines(loop, "");
+  host_variables_.pop_back();
+}
+
+/// The block's number is taken apart where the kernel starts; what remains is the test of hulls.
+void DevicePrinter::print_block_loop(const AstFor& loop) {
+  const std::string& name = names_.value(loop.variable);
+  record_loop(loop, "const int64_t " + name + " = ...", "block");
+  const auto found = std::find_if(launch_->blocks.begin(), launch_->blocks.end(), [&](const BlockLoop& b) { return b.loop->variable == loop.variable; });
+  TILEOPT_CHECK(found != launch_->blocks.end(), "block loop " + loop.variable + " is in no launch");
+  if (!found->dependent) return print_body(loop.body);
+  out_.open("if (" + c_bound(loop.lower, 5) + " <= " + name + " && " + name + " <= " + c_bound(loop.upper, 5) + ")");
+  print_braced(loop.body);
+  out_.close();
+}
+
+/// `whole`: there are no agents beyond the radix of the digit.
+std::string DevicePrinter::test_of(const AstFor& loop, const std::string& name, bool whole) {
+  std::vector<std::string> tests;
+  const AstExprPtr lower = fold(resolve(loop.lower)), upper = fold(resolve(loop.upper));
+  const bool from_zero = is_constant(lower, 0);
+  if (!from_zero) tests.push_back(integer_c(lower, names_, helpers_, 5) + " <= " + name);
+  const auto last = constant_value(upper);
+  if (!last || *last < loop.agents - 1 || !whole) tests.push_back(name + " <= " + integer_c(upper, names_, helpers_, 5));
+  if (loop.step != 1) tests.push_back("(" + name + (from_zero ? "" : " - (" + integer_c(lower, names_, helpers_, 5) + ")") + ") % " + std::to_string(loop.step) + " == 0");
+  return join(tests, " && ");
+}
+
+/// `if (const int64_t it = TILEOPT_THREAD_X / 16; it <= M - 16 * ib - 1)`: the variable is a digit of the thread's number.
+void DevicePrinter::print_agent_loop(const AstFor& loop) {
+  if (!launch_) refuse("ast", loop.variable, "loop " + loop.variable + " over agents stands in no block");
+  if (loop.agents < 1) refuse("ast", loop.variable, "loop " + loop.variable + " over agents does not say how many there are");
+  const long weight = agent_weight(loop.body);
+  const bool outermost = agent_loops_ == 0;
+  const bool whole = !outermost || weight * loop.agents == launch_->threads;
+  const std::string name = names_.declare_value(loop.variable);
+  std::string digit = "TILEOPT_THREAD_X";
+  if (weight > 1) digit += " / " + std::to_string(weight);
+  if (!outermost) digit += " % " + std::to_string(loop.agents);
+  const std::string definition = "const int64_t " + name + " = " + digit + ";", test = test_of(loop, name, whole);
+  record_loop(loop, test.empty() ? definition : "if (" + definition + " " + test + ")", "agent");
+  if (muted_ == 0) {
+    PrintFacts::Loop& fact = facts_.loops.back();
+    fact.agents = loop.agents;
+    fact.weight = weight;
+    fact.threads = launch_->threads;
+    fact.guarded = !test.empty();
+  }
+  out_.open(test.empty() ? "" : "if (" + definition + " " + test + ")");
+  if (test.empty()) out_.line(definition);
+  ++agent_loops_;
+  if (test.empty()) print_body(loop.body);
+  else print_braced(loop.body);
+  --agent_loops_;
+  out_.close();
+}
+
+void DevicePrinter::print_sync(const AstSync& sync) {
+  take_braces();
+  if (!launch_) refuse("ast", sync.statement, "a barrier stands outside of blocks");
+  helpers_.request("tileopt_block_barrier");
+  out_.line("tileopt_block_barrier();");
+  if (muted_ > 0) return;
+  PrintFacts::Sync fact;
+  fact.statement = sync.statement;
+  facts_.syncs.push_back(fact);
+}
+
+void DevicePrinter::declare_workspace(const Array& array) {
+  Storage storage;
+  storage.array = array.name;
+  storage.name = names_.declare_array(array.name);
+  storage.element = array.element;
+  storage.extents = array.extents;
+  storage.strides = constant_strides(array.extents);
+  const long bytes = array.elements() * size_bytes(array.element);
+  const auto [slot, fresh] = workspace_offsets_.emplace(array.name, workspace_bytes_);
+  if (fresh) workspace_bytes_ += (bytes + kWorkspaceAlignment - 1) / kWorkspaceAlignment * kWorkspaceAlignment;
+  if (muted_ == 0) facts_.buffers.push_back({array.name, array.space, bytes, 1, "workspace", slot->second});
+  const std::string type = storage_type_c(array.element);
+  workspace_.push_back({storage.name, type + "* const " + storage.name + " = (" + type + "*)(void*)(workspace + " + std::to_string(slot->second) + "); /* " +
+                                          shape_text(array.extents) + " of " + array.tensor + " */"});
+  storage_.add(storage);
+}
+
+void DevicePrinter::declare_array(const Array& array) {
+  if (array.space == "workspace" && launch_)
+    refuse("capacity", "promotions[" + array.name + "]", "workspace array " + array.name + " inside a block would be shared by all blocks");
+  if (array.space == "workspace") return declare_workspace(array);
+  if (!launch_) refuse("capacity", "promotions[" + array.name + "]", "array " + array.name + " of space " + array.space + " would outlive a launch");
+  Storage storage;
+  storage.array = array.name;
+  storage.name = names_.declare_array(array.name);
+  storage.element = array.element;
+  storage.extents = array.extents;
+  storage.strides = constant_strides(array.extents);
+  const long bytes = array.elements() * size_bytes(array.element);
+  if (muted_ == 0) facts_.buffers.push_back({array.name, array.space, bytes});
+  const std::string type = storage_type_c(array.element), keeps = " /* " + shape_text(array.extents) + " of " + array.tensor + " */";
+  if (array.space == "shared") {
+    const auto [slot, fresh] = shared_offsets_.emplace(array.name, shared_bytes_);
+    if (fresh) shared_bytes_ += (bytes + kSharedAlignment - 1) / kSharedAlignment * kSharedAlignment;
+    const Space* space = machine_.find_space("shared");
+    if (space != nullptr && space->capacity > 0 && static_cast<double>(shared_bytes_) > space->capacity)
+      refuse("capacity", "promotions[" + array.name + "]", "shared arrays need " + std::to_string(shared_bytes_) + " bytes, a block has " +
+                                                               std::to_string(static_cast<long>(space->capacity)));
+    helpers_.request("TILEOPT_SHARED_BASE");
+    out_.line(type + "* const " + storage.name + " = (" + type + "*)(void*)(TILEOPT_SHARED_BASE + " + std::to_string(slot->second) + ");" + keeps);
+    return storage_.add(storage);
+  }
+  if (array.space == "register") storage.kind = registers_.kinds.at(array.name);
+  switch (storage.kind) {
+    case Storage::Kind::scalar:
+      out_.line(compute_type_c(array.element) + " " + storage.name + (is_tuple(array.element) ? " = {0};" : " = 0;"));
+      break;
+    case Storage::Kind::vectors:
+      storage.lanes = registers_.lanes.at(array.name);
+      declare_vectors(storage);
+      break;
+    case Storage::Kind::memory:
+    case Storage::Kind::value:
+      out_.line(type + " " + storage.name + "[" + std::to_string(array.elements()) + "];" + keeps);
+      break;
+  }
+  storage_.add(storage);
+}
+
+/// Bounds of a loop that depends on blocks around it: the hull over those.
+std::string DevicePrinter::hull_lines(const LaunchPlan& plan, std::size_t position) {
+  const AstFor& loop = *plan.blocks[position].loop;
+  const std::string& name = names_.value(loop.variable);
+  CWriter lines(2);
+  lines.line("int64_t " + name + "_first = INT64_MAX, " + name + "_last = INT64_MIN;");
+  for (std::size_t i = 0; i < position; ++i) {
+    const std::string& outer = names_.value(plan.blocks[i].loop->variable);
+    lines.open("for (int64_t " + outer + " = " + outer + "_first; " + outer + " <= " + outer + "_last; " + outer + " += " + std::to_string(plan.blocks[i].loop->step) + ")");
+  }
+  lines.line("const int64_t first = " + c_bound(loop.lower) + ", last = " + c_bound(loop.upper) + ";");
+  lines.line("if (first <= last && first < " + name + "_first) " + name + "_first = first;");
+  lines.line("if (first <= last && last > " + name + "_last) " + name + "_last = last;");
+  for (std::size_t i = 0; i < position; ++i) lines.close();
+  lines.line("if (" + name + "_last < " + name + "_first) " + name + "_first = 0, " + name + "_last = -1;");
+  return lines.text();
+}
+
+std::string DevicePrinter::grid_lines(const LaunchPlan& plan) {
+  CWriter lines(2);
+  std::string text;
+  for (std::size_t i = 0; i < plan.blocks.size(); ++i) {
+    const AstFor& loop = *plan.blocks[i].loop;
+    const std::string name = names_.declare_value(loop.variable);
+    if (plan.blocks[i].dependent) text += hull_lines(plan, i);
+    else text += "    const int64_t " + name + "_first = " + c_bound(loop.lower) + ", " + name + "_last = " + c_bound(loop.upper) + ";\n";
+    const std::string step = loop.step == 1 ? "" : " / " + std::to_string(loop.step);
+    text += "    const int64_t " + name + "_count = " + name + "_last < " + name + "_first ? 0 : " +
+            (step.empty() ? name + "_last - " + name + "_first + 1" : "(" + name + "_last - " + name + "_first)" + step + " + 1") + ";\n";
+  }
+  text += "    int64_t tileopt_blocks = 1;\n";
+  for (const BlockLoop& block : plan.blocks) text += "    tileopt_blocks = tileopt_grid(tileopt_blocks, " + names_.value(block.loop->variable) + "_count);\n";
+  return text + "    if (tileopt_blocks < 0) return 7;\n";
+}
+
+/// `jb = block % jb_count; ib = block / jb_count`, with the counts and firsts as parameters where the device cannot tell them.
+std::string DevicePrinter::block_lines(const LaunchPlan& plan, const std::string& body, std::vector<std::string>& parameters, std::vector<std::string>& arguments) {
+  std::string text;
+  if (plan.blocks.size() == 1 && !mentions(body, names_.value(plan.blocks[0].loop->variable))) return "";
+  const bool several = plan.blocks.size() > 1;
+  if (several) text += "  unsigned tileopt_block = TILEOPT_BLOCK_X;\n";
+  for (std::size_t i = plan.blocks.size(); i-- > 0;) {
+    const AstFor& loop = *plan.blocks[i].loop;
+    const std::string& name = names_.value(loop.variable);
+    std::string number = several ? "tileopt_block" : "TILEOPT_BLOCK_X";
+    if (i > 0) {
+      parameters.push_back("const unsigned " + name + "_count");
+      arguments.push_back("(unsigned)" + name + "_count");
+      number = "tileopt_block % " + name + "_count";
+    }
+    std::string first = c_bound(loop.lower, 5);
+    if (plan.blocks[i].dependent) {
+      first = name + "_first";
+      parameters.push_back("const int64_t " + first);
+      arguments.push_back(first);
+    }
+    const std::string step = loop.step == 1 ? "" : std::to_string(loop.step) + " * ";
+    const std::string index = several && i > 0 ? "(int64_t)(" + number + ")" : "(int64_t)" + number;
+    text += "  const int64_t " + name + " = " + (first == "0" ? "" : first + " + ") + step + index + ";\n";
+    if (i > 0) text += "  tileopt_block /= " + name + "_count;\n";
+  }
+  return text;
+}
+
+void DevicePrinter::print_launch(const AstFor& root) {
+  const CWriter host = out_;
+  out_ = CWriter(1);
+  launch_ = plan_launch(root, independent_);
+  agent_loops_ = 0;
+  shared_offsets_.clear();
+  shared_bytes_ = 0;
+  for (const BlockLoop& block : launch_->blocks) names_.declare_value(block.loop->variable);
+  const std::string grid = grid_lines(*launch_);
+  print_block_loop(root);
+  CWriter device = out_;
+  out_ = host;
+  std::swap(out_, device);
+  const LaunchPlan plan = *launch_;
+  const std::string body = out_.text();
+  out_ = std::move(device);
+  launch_.reset();
+
+  std::vector<std::string> parameters, arguments, sizes, given;
+  std::string blocks = block_lines(plan, body, parameters, arguments);
+  std::string arrays;
+  bool workspace = false;
+  for (const WorkspaceArray& array : workspace_) {
+    if (!mentions(body, array.name)) continue;
+    arrays += "  " + array.definition + "\n";
+    workspace = true;
+  }
+  std::string text = blocks + arrays + body, strides;
+  std::vector<std::string> definitions = storage_.stride_definitions();
+  for (std::size_t i = definitions.size(); i-- > 0;) {
+    const std::string variable = definitions[i].substr(14, definitions[i].find(" = ") - 14);  // behind "const int64_t "
+    if (mentions(strides + text, variable)) strides = "  " + definitions[i] + "\n" + strides;
+  }
+  text = strides + text;
+  for (const std::string& size : signature_.sizes) {
+    const std::string& name = names_.value(size);
+    if (mentions(grid, name)) used_sizes_.insert(size);
+    if (!mentions(text, name)) continue;
+    used_sizes_.insert(size);
+    sizes.push_back("const int64_t " + name);
+    given.push_back(name);
+  }
+  for (const std::string& variable : host_variables_) {
+    const std::string& name = names_.value(variable);
+    if (!mentions(text, name)) continue;
+    sizes.push_back("const int64_t " + name);
+    given.push_back(name);
+  }
+  for (const TensorArgument* argument : tensors_) {
+    if (!mentions(text, argument->name)) continue;
+    used_tensors_.insert(argument->tensor);
+    const bool written = std::any_of(ast_.statements.begin(), ast_.statements.end(), [&](const auto& s) { return s.second.write_array == argument->tensor; });
+    const std::string type = (written ? "" : "const ") + memory_type_c(*argument);
+    sizes.push_back(type + (argument->by_value ? " " : "* __restrict__ ") + argument->name);
+    given.push_back(argument->name);
+  }
+  if (workspace) {
+    sizes.push_back("unsigned char* workspace");
+    given.push_back("workspace");
+  }
+  sizes.insert(sizes.end(), parameters.begin(), parameters.end());
+  given.insert(given.end(), arguments.begin(), arguments.end());
+  const std::string name = "tileopt_kernel_" + std::to_string(position_) + "_" + std::to_string(launches_++) + "_" + ast_.kernel;
+  std::vector<std::string> digits;
+  for (const BlockLoop& block : plan.blocks) digits.push_back(names_.value(block.loop->variable));
+  kernels_ += "/* Blocks: digits " + join(digits, ", ") + ", the last one fastest; " + std::to_string(plan.threads) + (plan.threads == 1 ? " thread" : " threads") + ". */\n";
+  kernels_ += "extern \"C\" __global__ void __launch_bounds__(" + std::to_string(plan.threads) + ") " + name + "(" + join(sizes, ", ") + ") {\n" + text + "}\n\n";
+
+  out_.open("");
+  out_.raw(grid);
+  given.insert(given.begin(), {name, "dim3((unsigned)tileopt_blocks)",
+                               "dim3(" + std::to_string(plan.threads) + ")",
+                               std::to_string(shared_bytes_), "stream"});
+  out_.line("if (tileopt_blocks > 0 && TILEOPT_LAUNCH(" + join(given, ", ") + ") != 0) return 6;");
+  out_.close();
+}
+
+}  // namespace tileopt

@@ -1,0 +1,69 @@
+/// One Ast as device code: every launch a __global__ function, what is outside of launches a host function that launches them in order.
+///
+///   for k: for ib: for jb: (for it: for jt: ...)      host: for k { launch<ib x jb blocks, jt x it threads>(k, ...) }
+///
+/// Blocks are numbered by the independent loops, the innermost fastest; so are threads by the agent loops around a leaf.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "backends/c_common/body_printer.h"
+#include "backends/c_common/launcher.h"
+#include "backends/gpu_common/launch_plan.h"
+
+namespace tileopt {
+
+struct PrintedLaunches {
+  KernelCall call;        ///< of the host function; it returns 0, 6 (a launch failed) or 7 (too many blocks)
+  std::string kernels;    ///< __global__ functions
+  std::string host;
+  PrintFacts facts;
+};
+
+class DevicePrinter : private BodyPrinter {
+ public:
+  DevicePrinter(const Program& program, const Signature& signature, const Ast& ast, const Machine& machine, Helpers& helpers);
+
+  /// `position`: in launch order. @throws Refusal.
+  PrintedLaunches print(int position);
+
+ private:
+  void print_loop(const AstFor& loop) override;
+  void declare_array(const Array& array) override;
+  void print_sync(const AstSync& sync) override;
+
+  void print_launch(const AstFor& root);
+  void print_block_loop(const AstFor& loop);
+  void print_agent_loop(const AstFor& loop);
+  /// Host lines that count the blocks.
+  std::string grid_lines(const LaunchPlan& plan);
+  std::string hull_lines(const LaunchPlan& plan, std::size_t position);
+  /// The block's number taken apart into the variables of its loops.
+  std::string block_lines(const LaunchPlan& plan, const std::string& body, std::vector<std::string>& parameters, std::vector<std::string>& arguments);
+  std::string test_of(const AstFor& loop, const std::string& name, bool whole);
+  void declare_workspace(const Array& array);
+  std::string c_bound(const AstExprPtr& bound, int context = 0) { return integer_c(resolve(bound), names_, helpers_, context); }
+
+  std::string independent_, agent_;
+  int position_ = 0;
+  std::vector<const TensorArgument*> tensors_;
+  std::vector<std::string> host_variables_;   ///< of the host loops around
+  std::optional<LaunchPlan> launch_;          ///< while one is printed
+  int agent_loops_ = 0;                       ///< around what is printed
+  std::map<std::string, long> shared_offsets_;
+  long shared_bytes_ = 0;
+  int launches_ = 0;
+  std::string kernels_;
+  struct WorkspaceArray {
+    std::string name, definition;
+  };
+  std::vector<WorkspaceArray> workspace_;
+  long workspace_bytes_ = 0;
+  std::map<std::string, long> workspace_offsets_;
+  std::set<std::string> used_sizes_, used_tensors_;
+  bool uses_workspace_ = false;
+};
+
+}  // namespace tileopt

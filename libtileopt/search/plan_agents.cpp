@@ -1,0 +1,468 @@
+#include "search/plan_agents.h"
+
+#include <algorithm>
+#include <memory>
+#include <set>
+
+#include "search/generic_promotions.h"
+#include "search/loop_choice.h"
+#include "search/original_loops.h"
+#include "support/text.h"
+
+namespace tileopt {
+namespace {
+
+constexpr long kBlockThreads = 256;      ///< enough warps to hide latency, few enough that any kernel fits
+constexpr long kWarpRun = 32;            ///< along the contiguous loop where a second one shares what a warp reads
+constexpr double kLaunchSeconds = 4e-6;
+constexpr double kStepSeconds = 2e-9;    ///< of one instance in one thread
+constexpr double kResidentThreads = 2048;  ///< of a multiprocessor
+
+/// What one option allows itself; the later options ask for less.
+struct Ambition {
+  bool hoist = true;     ///< free loops move outside of loops that are not, where those are permutable
+  bool parallel = true;
+  bool promote = true;
+  bool cooperate = false;  ///< a block works together on one iteration of the free loops: its threads share the loops inside
+};
+
+constexpr double kWorthSharing = 64;     ///< trips of a loop that threads of a block share
+
+long power_of_two(double extent, long most) {
+  long result = 1;
+  while (result < most && double(result) < extent) result *= 2;
+  return result;
+}
+
+class AgentPlanner {
+ public:
+  AgentPlanner(const PlanRequest& request, ScheduleProposal proposal) : request_(request), proposal_(std::move(proposal)) {
+    for (const std::string& statement : request.kernel.statements()) {
+      views_[statement] = view_statement(request.program(), statement, proposal_.members.at(statement), request.sizes);
+      note_determined(statement);
+    }
+    proposal_.tree = separate_leaves(proposal_.tree, request.kernel.statements());
+    block_ = level_of_kind(request.machine, LevelKind::independent);
+    agent_ = level_of_kind(request.machine, LevelKind::barrier);
+    serial_ = level_of_kind(request.machine, LevelKind::sequential);
+  }
+
+  PlanPart build(const Ambition& ambition, NameTable& names) const;
+  /// Neighbours in memory lie along loops inside of the free ones: threads should run those.
+  bool wants_cooperation() const { return inner_runs(proposal_.tree, request_.kernel.statements()); }
+  double seconds(const Ambition& ambition) const { return estimate(proposal_.tree, request_.kernel.statements(), ambition, 1, 0, 1); }
+
+ private:
+  struct State {
+    Ambition ambition;
+    NameTable members, digits;
+    std::map<std::string, std::string> renamed;       ///< proposal's member -> member of the Plan
+    std::map<std::string, std::vector<Digit>> table;  ///< proposal's member -> digits
+    std::vector<std::string> order;
+    PlanPart part;
+  };
+  /// Members of a chain by what they become, each in the chain's order.
+  struct Roles {
+    std::vector<std::string> host, parallel, inside;
+  };
+
+  Tree walk(const Tree& tree, const std::vector<std::string>& statements, bool in_block, State& state) const;
+  /// Loops inside a block whose threads have no loop yet.
+  Tree walk_block(const Tree& tree, const std::vector<std::string>& statements, State& state) const;
+  std::string shared_member(const Chain& chain) const;
+  bool inner_runs(const Tree& tree, const std::vector<std::string>& statements) const;
+  int runs(const std::string& member, const std::vector<std::string>& statements) const;
+  int best_inner_runs(const Tree& tree, const std::vector<std::string>& statements) const;
+  void share_promotions(PlanPart& part) const;
+  double estimate(const Tree& tree, const std::vector<std::string>& statements, const Ambition& ambition, double launches, double parallel, double serial) const;
+  Roles roles_of(const Chain& chain, bool in_block, const Ambition& ambition) const;
+  /// Members that have one value where those before them are fixed: no loops.
+  void note_determined(const std::string& statement);
+  bool is_free(const std::string& member, const std::vector<std::string>& statements) const;
+  double trips(const std::string& member, const std::vector<std::string>& statements) const;
+  std::string contiguous_member(const std::vector<std::string>& members, const std::vector<std::string>& statements) const;
+  std::optional<long> pinned(const std::string& level, const std::string& member, const std::vector<std::string>& statements) const;
+  std::vector<std::string> cut_parallel(const Roles& roles, const Chain& chain, State& state) const;
+  void cut(const std::string& member, long agents, long inside, State& state) const;
+  std::string reason(const std::string& text) const { return "kernel " + request_.kernel.name() + ": " + text; }
+
+  const PlanRequest& request_;
+  ScheduleProposal proposal_;
+  std::map<std::string, StatementView> views_;
+  std::set<std::pair<std::string, std::string>> determined_;  ///< statement, member
+  std::string block_, agent_, serial_;
+};
+
+void AgentPlanner::note_determined(const std::string& statement) {
+  const Program& program = request_.program();
+  const StatementMembers& members = proposal_.members.at(statement);
+  const isl::set domain = program.statement(statement).domain.intersect_params(program.context());
+  const isl::set values = isl::manage(isl_set_reset_tuple_id(domain.apply(isl::map(program.ctx(), members.map)).release()));  // { [m] }
+  for (std::size_t m = 0; m < members.members.size(); ++m) {
+    const auto count = static_cast<unsigned>(members.members.size() - m - 1);
+    const isl::set prefix = isl::manage(isl_set_project_out(values.copy(), isl_dim_set, static_cast<unsigned>(m) + 1, count));
+    isl_map* pairs = isl_map_from_domain_and_range(prefix.copy(), prefix.copy());
+    for (std::size_t i = 0; i < m; ++i) pairs = isl_map_equate(pairs, isl_dim_in, static_cast<int>(i), isl_dim_out, static_cast<int>(i));
+    const isl::map same_before = isl::manage(pairs);
+    const auto last = static_cast<int>(m);
+    const isl::map same = isl::manage(isl_map_equate(same_before.copy(), isl_dim_in, last, isl_dim_out, last));
+    if (same_before.is_subset(same)) determined_.insert({statement, members.members[m]});
+  }
+}
+
+double AgentPlanner::trips(const std::string& member, const std::vector<std::string>& statements) const {
+  double result = 1;
+  for (const std::string& statement : statements) {
+    if (determined_.count({statement, member}) != 0) continue;
+    const StatementView& view = views_.at(statement);
+    const std::size_t m = view.member_index(member);
+    if (m < view.members.size()) result = std::max(result, view.ranges[m].typical);
+  }
+  return result;
+}
+
+bool AgentPlanner::is_free(const std::string& member, const std::vector<std::string>& statements) const {
+  const auto has_no_loop = [&](const std::string& statement) { return determined_.count({statement, member}) != 0; };
+  if (std::all_of(statements.begin(), statements.end(), has_no_loop)) return false;
+  const auto flag = proposal_.coincident.find(member);
+  if (flag == proposal_.coincident.end() || !flag->second) return false;
+  return std::none_of(statements.begin(), statements.end(), [&](const std::string& statement) {
+    const StatementView& view = views_.at(statement);
+    const std::size_t m = view.member_index(member);
+    return m < view.members.size() && view.guarded[m];
+  });
+}
+
+AgentPlanner::Roles AgentPlanner::roles_of(const Chain& chain, bool in_block, const Ambition& ambition) const {
+  Roles roles;
+  if (in_block || !ambition.parallel) {
+    roles.inside = chain.members;
+    return roles;
+  }
+  for (const std::string& member : chain.members) {
+    const bool free = is_free(member, chain.statements);
+    if (free && (ambition.hoist || roles.inside.empty())) roles.parallel.push_back(member);
+    else if (roles.parallel.empty() && !ambition.hoist) roles.host.push_back(member);
+    else roles.inside.push_back(member);
+  }
+  if (!roles.parallel.empty()) return roles;
+  // Blocks may still start below.
+  roles.host.insert(roles.host.end(), roles.inside.begin(), roles.inside.end());
+  roles.inside.clear();
+  return roles;
+}
+
+/// Neighbours in memory become neighbours in a warp: the member along which most accesses are contiguous, the written one counting most.
+std::string AgentPlanner::contiguous_member(const std::vector<std::string>& members, const std::vector<std::string>& statements) const {
+  std::string best;
+  double best_score = 0;
+  for (const std::string& member : members) {
+    double score = 0;
+    for (const std::string& statement : statements) {
+      const StatementView& view = views_.at(statement);
+      const std::size_t m = view.member_index(member);
+      if (m >= view.members.size()) continue;
+      for (const AccessView& access : view.accesses) {
+        if (access.unit_stride(m)) score += access.write ? 3 : 2;
+        else if (access.moves_with(m)) score -= 1;
+      }
+    }
+    if (best.empty() || score >= best_score) {
+      best = member;
+      best_score = score;
+    }
+  }
+  return best;
+}
+
+std::optional<long> AgentPlanner::pinned(const std::string& level, const std::string& member, const std::vector<std::string>& statements) const {
+  for (const std::string& statement : statements) {
+    const StatementView& view = views_.at(statement);
+    const std::size_t m = view.member_index(member);
+    if (m >= view.members.size() || view.iterators[m].empty()) continue;
+    if (const auto extent = request_.pins.tile(level, statement, view.iterators[m])) return extent;
+  }
+  return std::nullopt;
+}
+
+/// Digits of a member: block, threads where there are several, what a thread runs one after the other.
+void AgentPlanner::cut(const std::string& member, long agents, long inside, State& state) const {
+  const std::string name = state.members.unique(member);
+  state.renamed[member] = name;
+  state.order.push_back(member);
+  std::vector<Digit>& digits = state.table[member];
+  if (agents == 0) {
+    digits = {{state.digits.unique(name), 0, serial_}};
+    return;
+  }
+  digits = {{state.digits.unique(digit_name(name, 'b')), 0, block_}};
+  if (agents > 1) digits.push_back({state.digits.unique(digit_name(name, 't')), agents, agent_});
+  if (inside > 1) digits.push_back({state.digits.unique(digit_name(name, 'i')), inside, serial_});
+}
+
+/// Cuts the parallel members; gives their digits in the order of the tree.
+std::vector<std::string> AgentPlanner::cut_parallel(const Roles& roles, const Chain& chain, State& state) const {
+  const std::string fastest = contiguous_member(roles.parallel, chain.statements);
+  const bool reuses = roles.parallel.size() > 1 && (!roles.inside.empty() || !chain.ends_in_leaf);
+  std::vector<std::string> by_speed = roles.parallel;  // fastest first, then from the inside
+  std::reverse(by_speed.begin(), by_speed.end());
+  std::stable_partition(by_speed.begin(), by_speed.end(), [&](const std::string& m) { return m == fastest; });
+  long left = kBlockThreads;
+  std::map<std::string, std::pair<long, long>> shape;  // agents, inside
+  std::size_t axes = 0;
+  for (const std::string& member : by_speed) {
+    const auto block = pinned(block_, member, chain.statements), thread = pinned(agent_, member, chain.statements);
+    const double extent = trips(member, chain.statements);
+    const long inside = thread.value_or(1);
+    long agents = axes < 2 ? power_of_two(extent / double(inside), reuses && member == fastest ? std::min(left, kWarpRun) : left) : 1;
+    if (block) {
+      agents = std::max(1L, std::min(left, *block / inside));
+      while (*block % (agents * inside) != 0 && agents > 1) --agents;
+      shape[member] = {agents, *block / agents};
+    } else {
+      shape[member] = {agents, inside};
+    }
+    if (agents > 1) ++axes;
+    left = std::max(1L, left / std::max(1L, agents));
+  }
+  std::vector<std::string> text;
+  for (const std::string& member : roles.parallel) cut(member, shape[member].first, shape[member].second, state);
+  for (const std::string& member : by_speed)
+    if (shape[member].first > 1) text.push_back(member + "=" + std::to_string(shape[member].first));
+  state.part.reasons.push_back(reason("blocks over " + join(roles.parallel, ", ") + (text.empty() ? ", one thread each" : ", threads " + join(text, ", ") + " (fastest first)") +
+                                      "; to change: tile(\"" + block_ + "\", " + roles.parallel.front() + "=...)"));
+  std::vector<std::string> digits, agents, inside;
+  for (const std::string& member : roles.parallel) digits.push_back(state.table.at(member).front().name);
+  for (auto member = by_speed.rbegin(); member != by_speed.rend(); ++member)
+    for (const Digit& digit : state.table.at(*member)) {
+      if (digit.level == agent_) agents.push_back(digit.name);
+      if (digit.level == serial_) inside.push_back(digit.name);
+    }
+  digits.insert(digits.end(), agents.begin(), agents.end());
+  digits.insert(digits.end(), inside.begin(), inside.end());
+  return digits;
+}
+
+/// Accesses of tensors that outlive the kernel for which neighbours along the member are neighbours in memory.
+int AgentPlanner::runs(const std::string& member, const std::vector<std::string>& statements) const {
+  int count = 0;
+  for (const std::string& statement : statements) {
+    const StatementView& view = views_.at(statement);
+    const std::size_t m = view.member_index(member);
+    if (m >= view.members.size()) continue;
+    for (const AccessView& access : view.accesses)
+      if (access.unit_stride(m) && request_.program().tensor(access.tensor).role != TensorRole::local) ++count;
+  }
+  return count;
+}
+
+int AgentPlanner::best_inner_runs(const Tree& tree, const std::vector<std::string>& statements) const {
+  Tree below;
+  const Chain chain = follow_chain(tree, statements, proposal_, below);
+  const std::string shared = shared_member(chain);
+  if (!shared.empty()) return runs(shared, statements);
+  int count = 0;
+  if (below.kind() == Tree::Kind::sequence)
+    for (const Tree::Branch& branch : below.branches()) count += best_inner_runs(branch.tree, branch.statements);
+  return count;
+}
+
+bool AgentPlanner::inner_runs(const Tree& tree, const std::vector<std::string>& statements) const {
+  Tree below;
+  const Chain chain = follow_chain(tree, statements, proposal_, below);
+  if (below.kind() != Tree::Kind::sequence) return false;
+  const Roles roles = roles_of(chain, false, {});
+  int inside = 0, outside = 0;
+  for (const Tree::Branch& branch : below.branches()) {
+    if (roles.parallel.empty() && inner_runs(branch.tree, branch.statements)) return true;
+    inside += best_inner_runs(branch.tree, branch.statements);
+  }
+  for (const std::string& member : roles.parallel) outside = std::max(outside, runs(member, statements));
+  return !roles.parallel.empty() && inside > outside;
+}
+
+/// The free loop of a chain that the threads of a block share: neighbours in memory where there are any.
+std::string AgentPlanner::shared_member(const Chain& chain) const {
+  std::vector<std::string> candidates;
+  for (const std::string& member : chain.members)
+    if (is_free(member, chain.statements) && trips(member, chain.statements) > 1) candidates.push_back(member);
+  if (candidates.empty()) return "";
+  const std::string best = contiguous_member(candidates, chain.statements);
+  return trips(best, chain.statements) >= kWorthSharing || runs(best, chain.statements) == 0 ? best : "";
+}
+
+Tree AgentPlanner::walk_block(const Tree& tree, const std::vector<std::string>& statements, State& state) const {
+  Tree below;
+  const Chain chain = follow_chain(tree, statements, proposal_, below);
+  const std::string shared = shared_member(chain);
+  std::vector<std::string> digits;
+  if (!shared.empty()) {
+    const long threads = power_of_two(trips(shared, statements), kBlockThreads);
+    const std::string name = state.members.unique(shared);
+    state.renamed[shared] = name;
+    state.order.push_back(shared);
+    const std::string outer = state.digits.unique(digit_name(name, 'b')), agent = state.digits.unique(digit_name(name, 't'));
+    state.table[shared] = {{outer, 0, serial_}, {agent, threads, agent_}};
+    digits.push_back(agent);
+    state.part.reasons.push_back(reason("the threads of a block share " + shared + " around " + join(statements, ", ")));
+  }
+  for (const std::string& member : chain.members) {
+    if (member != shared) cut(member, 0, 1, state);
+    digits.push_back(state.table.at(member).front().name);
+  }
+  if (below.kind() != Tree::Kind::sequence) return Tree::bands(digits, below);
+  std::vector<Tree::Branch> branches;
+  for (const Tree::Branch& branch : below.branches())
+    branches.push_back({branch.statements, shared.empty() ? walk_block(branch.tree, branch.statements, state) : walk(branch.tree, branch.statements, true, state)});
+  return Tree::bands(digits, Tree::sequence(std::move(branches)));
+}
+
+/// What threads of a block exchange lies in its shared memory; larger arrays stay where they are.
+void AgentPlanner::share_promotions(PlanPart& part) const {
+  const auto level_of = [&](const std::string& name) {
+    for (const auto& [member, table] : part.digits)
+      for (const Digit& digit : table)
+        if (digit.name == name) return digit.level;
+    return std::string();
+  };
+  for (Promotion& promotion : part.promotions) {
+    bool exchanged = false;
+    for (const std::string& statement : promotion.statements) {
+      const std::vector<std::string> path = path_dims(part.tree, statement);
+      const auto scope = std::find(path.begin(), path.end(), promotion.after);
+      exchanged = exchanged || std::any_of(scope == path.end() ? scope : scope + 1, path.end(), [&](const std::string& dim) { return level_of(dim) == agent_; });
+    }
+    if (exchanged) promotion.space = "shared";
+  }
+}
+
+Tree AgentPlanner::walk(const Tree& tree, const std::vector<std::string>& statements, bool in_block, State& state) const {
+  Tree below;
+  const Chain chain = follow_chain(tree, statements, proposal_, below);
+  const Roles roles = roles_of(chain, in_block, state.ambition);
+  std::vector<std::string> digits;
+  const auto add_serial = [&](const std::vector<std::string>& members) {
+    for (const std::string& member : members) {
+      cut(member, 0, 1, state);
+      digits.push_back(state.table.at(member).front().name);
+    }
+  };
+  add_serial(roles.host);
+  if (state.ambition.cooperate && !in_block && !roles.parallel.empty() && below.kind() == Tree::Kind::sequence && inner_runs(tree, statements)) {
+    for (const std::string& member : roles.parallel) {
+      cut(member, 1, 1, state);
+      digits.push_back(state.table.at(member).front().name);
+    }
+    state.part.reasons.push_back(reason("a block for every iteration of " + join(roles.parallel, ", ") + ": neighbours in memory lie along the loops inside"));
+    add_serial(roles.inside);
+    std::vector<Tree::Branch> branches;
+    for (const Tree::Branch& branch : below.branches()) branches.push_back({branch.statements, walk_block(branch.tree, branch.statements, state)});
+    return Tree::bands(digits, Tree::sequence(std::move(branches)));
+  }
+  if (!roles.parallel.empty()) {
+    const std::vector<std::string> parallel = cut_parallel(roles, chain, state);
+    digits.insert(digits.end(), parallel.begin(), parallel.end());
+    in_block = true;
+  }
+  add_serial(roles.inside);
+  if (below.kind() != Tree::Kind::sequence) return Tree::bands(digits, below);
+  std::vector<Tree::Branch> branches;
+  for (const Tree::Branch& branch : below.branches()) branches.push_back({branch.statements, walk(branch.tree, branch.statements, in_block, state)});
+  return Tree::bands(digits, Tree::sequence(std::move(branches)));
+}
+
+/// Predicted: every launch costs its start, every instance a step of one of the threads that are there. `parallel` = 0: outside of blocks.
+double AgentPlanner::estimate(const Tree& tree, const std::vector<std::string>& statements, const Ambition& ambition, double launches, double parallel,
+                              double serial) const {
+  Tree below;
+  const Chain chain = follow_chain(tree, statements, proposal_, below);
+  const Roles roles = roles_of(chain, parallel > 0, ambition);
+  for (const std::string& member : roles.host) launches *= trips(member, statements);
+  for (const std::string& member : roles.parallel) parallel = std::max(parallel, 1.0) * trips(member, statements);
+  for (const std::string& member : roles.inside) serial *= trips(member, statements);
+  if (below.kind() == Tree::Kind::sequence) {
+    double sum = 0;
+    for (const Tree::Branch& branch : below.branches()) sum += estimate(branch.tree, branch.statements, ambition, launches, parallel, serial);
+    return sum;
+  }
+  const double resident = kResidentThreads * request_.machine.cores, threads = std::max(parallel, 1.0);
+  // Without blocks all of it is one launch of one thread.
+  const double starts = parallel > 0 ? launches : 1, steps = parallel > 0 ? serial : serial * launches;
+  return starts * (kLaunchSeconds + steps * kStepSeconds * std::max(1.0, threads / resident));
+}
+
+PlanPart AgentPlanner::build(const Ambition& ambition, NameTable& names) const {
+  State state;
+  state.ambition = ambition;
+  state.members = names;
+  state.digits = names;
+  PlanPart& part = state.part;
+  part.statements = request_.kernel.statements();
+  part.tree = walk(proposal_.tree, part.statements, false, state);
+  for (const std::string& member : state.order) part.digits.emplace_back(state.renamed.at(member), state.table.at(member));
+  for (const std::string& statement : part.statements) {
+    StatementMembers members = proposal_.members.at(statement);
+    for (std::string& member : members.members) {
+      // A member without a band is constant on the statement: its digit is placed nowhere.
+      if (!state.renamed.count(member)) {
+        cut(member, 0, 1, state);
+        part.digits.emplace_back(state.renamed.at(member), state.table.at(member));
+      }
+      member = state.renamed.at(member);
+    }
+    part.members[statement] = std::move(members);
+  }
+  for (const std::string& member : state.order) {
+    names.reserve(state.renamed.at(member));
+    for (const Digit& digit : state.table.at(member)) names.reserve(digit.name);
+  }
+  if (ambition.promote) add_generic_promotions(request_, views_, part, names);
+  if (ambition.promote) share_promotions(part);
+  return std::move(part);
+}
+
+LoopPlan plan_proposal(const PlanRequest& request, const std::string& method, const ScheduleProposal& proposal, bool& cooperates) {
+  const auto planner = std::make_shared<AgentPlanner>(request, proposal);
+  LoopPlan plan{method, {}};
+  std::vector<Ambition> ambitions = {{true, true, true}, {false, true, true}};
+  if (planner->seconds(ambitions[1]) < planner->seconds(ambitions[0])) std::swap(ambitions[0], ambitions[1]);
+  const auto add = [&](const Ambition& ambition, const std::string& label) {
+    plan.options.push_back({label, planner->seconds(ambition), [planner, ambition](NameTable& names) { return planner->build(ambition, names); }});
+  };
+  cooperates = planner->wants_cooperation();
+  if (cooperates) {
+    add({false, true, true, true}, "blocks that cooperate");
+    add({false, true, false, true}, "blocks that cooperate without promotion");
+  }
+  for (const Ambition& ambition : ambitions) {
+    add(ambition, ambition.hoist ? "blocks outermost" : "blocks in place");
+    Ambition plain = ambition;
+    plain.promote = false;
+    add(plain, (ambition.hoist ? std::string("blocks outermost") : std::string("blocks in place")) + " without promotion");
+  }
+  add({false, false, true}, "one thread");
+  add({false, false, false}, "one thread without promotion");
+  return plan;
+}
+}  // namespace
+
+std::vector<LoopPlan> plan_agents(const PlanRequest& request) {
+  std::vector<LoopPlan> plans;
+  bool cooperates = false, pulled_apart = false;
+  if (request.pins.schedule != "isl") {
+    const ScheduleProposal original = analyze_original_loops(request.kernel);
+    plans.push_back(plan_proposal(request, "original", original, cooperates));
+    const bool settled = original.permutable.size() == 1 && original.tree.kind() == Tree::Kind::band;
+    const bool guarded = std::any_of(request.kernel.statements().begin(), request.kernel.statements().end(),
+                                     [&](const std::string& name) { return !request.program().statement(name).guards.empty(); });
+    if ((settled && !request.pins.schedule) || guarded) return plans;
+  }
+  const ScheduleProposal proposal = propose_schedule(request.kernel, "isl");
+  if (proposal.method != "isl") return plans;
+  plans.push_back(plan_proposal(request, "isl", proposal, pulled_apart));
+  // isl pulls apart what the source keeps together: it must promise much more, and rows that a block works on stay one launch.
+  if (plans.size() == 2 && !cooperates && plans[1].options.front().seconds < 0.5 * plans[0].options.front().seconds) std::swap(plans[0], plans[1]);
+  return plans;
+}
+
+}  // namespace tileopt
