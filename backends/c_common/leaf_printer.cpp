@@ -276,6 +276,7 @@ std::vector<LeafPrinter::Spill> LeafPrinter::make_spills(LeafView& leaf) {
     temporary.element = compute_type(operand.storage->element);
     temporary.extents = operand.storage->extents;
     temporary.strides = constant_strides(temporary.extents);
+    temporary.agent_dims = operand.storage->agent_dims;
     long elements = 1;
     for (const long extent : temporary.extents) elements *= extent;
     out_.line((language_ == Language::c_openmp ? "_Alignas(64) " : "alignas(64) ") + storage_type_c(temporary.element) + " " + temporary.name + "[" + std::to_string(elements) + "];");

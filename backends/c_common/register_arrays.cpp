@@ -24,7 +24,7 @@ class Classifier {
     for (const Array& array : ast.arrays) {
       if (array.space != "register") continue;
       arrays_.emplace(array.name, &array);
-      result_.kinds[array.name] = array.elements() == 1 ? Storage::Kind::scalar : Storage::Kind::vectors;
+      result_.kinds[array.name] = array.agent_elements() == 1 ? Storage::Kind::scalar : Storage::Kind::vectors;
       choose_lanes(array);
     }
   }
@@ -47,7 +47,7 @@ class Classifier {
     while (vector_bytes_ > 0 && !is_tuple(array.element) && lanes * 2 * bytes <= vector_bytes_ && array.extents.back() % (lanes * 2) == 0) lanes *= 2;
     if (lanes * bytes < 16) lanes = 1;
     result_.lanes[array.name] = lanes;
-    if (array.elements() / lanes > max_named_vectors) result_.kinds[array.name] = Storage::Kind::memory;
+    if (array.agent_elements() / lanes > max_named_vectors) result_.kinds[array.name] = Storage::Kind::memory;
   }
 
   void walk(const AstNodePtr& node, const std::set<std::string>& unrollable, const Constants& constants) {
@@ -84,7 +84,7 @@ class Classifier {
     const auto found = arrays_.find(use.array);
     if (found == arrays_.end()) return;
     const Array& array = *found->second;
-    for (std::size_t d = 0; d < use.corner.size(); ++d) {
+    for (std::size_t d = static_cast<std::size_t>(array.agent_dims); d < use.corner.size(); ++d) {
       std::set<std::string> names;
       collect_names(use.corner[d], names);
       for (const std::string& name : names) {

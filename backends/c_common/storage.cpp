@@ -61,13 +61,35 @@ const Storage& StorageTable::find(const std::string& array) const {
   return found->second;
 }
 
+namespace {
+/// The subscript whose digits two neighbouring dimensions are: x / c and x mod c, where a step of the first is c steps of the second.
+std::optional<AstExprPtr> joined(const AstExprPtr& high, const AstExprPtr& low, const AstExprPtr& high_stride, const AstExprPtr& low_stride) {
+  const bool divides = high->kind == AstExpr::Kind::exact_div || high->kind == AstExpr::Kind::floor_div;
+  if (!divides || low->kind != AstExpr::Kind::modulo) return std::nullopt;
+  const auto radix = constant_value(high->arguments[1]), same = constant_value(low->arguments[1]);
+  const auto big = constant_value(high_stride), small = constant_value(low_stride);
+  if (!radix || radix != same || !big || !small || *big != *small * *radix) return std::nullopt;
+  if (ast_expr_text(high->arguments[0]) != ast_expr_text(low->arguments[0])) return std::nullopt;
+  return high->arguments[0];
+}
+}  // namespace
+
 std::string StorageTable::offset_c(const Storage& storage, const Subscripts& subscripts) {
   std::string text;
-  for (std::size_t d = 0; d < subscripts.size(); ++d) {
-    const AstExprPtr term = product_of(fold(subscripts[d]), storage.strides[d]);
+  for (std::size_t d = storage.agent_dims; d < subscripts.size(); ++d) {
+    const AstExprPtr* place = &storage.strides[d - storage.agent_dims];
+    AstExprPtr subscript = fold(subscripts[d]);
+    if (d + 1 < subscripts.size())
+      if (const auto whole = joined(subscript, fold(subscripts[d + 1]), place[0], place[1])) {
+        subscript = *whole;
+        ++place;
+        ++d;
+      }
+    const AstExprPtr& stride = *place;
+    const AstExprPtr term = product_of(subscript, stride);
     if (is_constant(term, 0)) continue;
     std::set<std::string> names;
-    collect_names(storage.strides[d], names);
+    collect_names(stride, names);
     used_strides_.insert(names.begin(), names.end());
     text += (text.empty() ? "" : " + ") + integer_c(term, names_, helpers_, 5);
   }
@@ -98,8 +120,8 @@ std::string StorageTable::element_c(const Storage& storage, const Subscripts& su
     case Storage::Kind::vectors: break;
   }
   std::vector<long> constants;
-  for (const AstExprPtr& subscript : subscripts) {
-    const auto value = constant_value(fold(subscript));
+  for (std::size_t d = storage.agent_dims; d < subscripts.size(); ++d) {
+    const auto value = constant_value(fold(subscripts[d]));
     TILEOPT_CHECK(value.has_value(), "subscript of named vectors " + storage.array);
     constants.push_back(*value);
   }

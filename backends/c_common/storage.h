@@ -29,6 +29,7 @@ struct Storage {
   std::vector<AstExprPtr> strides;   ///< memory: elements per step, over sizes and stride variables
   std::optional<std::size_t> unit_dim = std::nullopt;  ///< dimension along which neighbours lie side by side; absent: the last
   bool scattered = false;            ///< no dimension has neighbours side by side
+  std::size_t agent_dims = 0;        ///< leading subscripts that say which agent holds the element: they are not part of its place
   bool packed = false;               ///< two elements a byte: elements have values but no addresses
 
   bool named() const { return kind == Kind::vectors; }

@@ -160,11 +160,12 @@ void DevicePrinter::declare_array(const Array& array) {
   storage.array = array.name;
   storage.name = names_.declare_array(array.name);
   storage.element = array.element;
-  storage.extents = array.extents;
-  storage.strides = constant_strides(array.extents);
-  const long bytes = array.elements() * size_bytes(array.element);
+  storage.agent_dims = static_cast<std::size_t>(array.agent_dims);
+  storage.extents.assign(array.extents.begin() + array.agent_dims, array.extents.end());
+  storage.strides = constant_strides(storage.extents);
+  const long bytes = array.agent_elements() * size_bytes(array.element);
   if (muted_ == 0) facts_.buffers.push_back({array.name, array.space, bytes});
-  const std::string type = storage_type_c(array.element), keeps = " /* " + shape_text(array.extents) + " of " + array.tensor + " */";
+  const std::string type = storage_type_c(array.element), keeps = " /* " + shape_text(storage.extents) + " of " + array.tensor + " */";
   if (array.space == "shared") {
     const auto [slot, fresh] = shared_offsets_.emplace(array.name, shared_bytes_);
     if (fresh) shared_bytes_ += (bytes + kSharedAlignment - 1) / kSharedAlignment * kSharedAlignment;
@@ -187,7 +188,7 @@ void DevicePrinter::declare_array(const Array& array) {
       break;
     case Storage::Kind::memory:
     case Storage::Kind::value:
-      out_.line(type + " " + storage.name + "[" + std::to_string(array.elements()) + "];" + keeps);
+      out_.line(type + " " + storage.name + "[" + std::to_string(array.agent_elements()) + "];" + keeps);
       break;
   }
   storage_.add(storage);

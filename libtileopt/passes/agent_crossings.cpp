@@ -144,6 +144,25 @@ std::vector<SynchronizedSchedule::Crossing> find_crossings(const PromotedSchedul
   return Finder(promoted, machine).run();
 }
 
+namespace {
+/// The first `agent_dims` subscripts are the agent digits around the leaf, outermost first: it touches what its own agent holds.
+bool is_own(const PromotedSchedule& promoted, const Machine& machine, const LeafStatement& leaf, const LeafAccess& access, int agent_dims) {
+  std::vector<std::size_t> agents;
+  for (std::size_t d = 0; d < leaf.dims.size(); ++d)
+    if (machine.find_level(promoted.level(leaf.dims[d]))->kind == LevelKind::barrier) agents.push_back(d);
+  if (agents.size() != static_cast<std::size_t>(agent_dims)) return false;
+  for (std::size_t k = 0; k < agents.size(); ++k) {
+    for (const long step : access.steps[k])
+      if (step != 0) return false;
+    isl_local_space* local = isl_local_space_from_space(isl_set_get_space(leaf.domain.get()));
+    isl_pw_aff* variable = isl_pw_aff_from_aff(isl_aff_var_on_domain(local, isl_dim_set, static_cast<unsigned>(agents[k])));
+    const isl::set other = isl::manage(isl_pw_aff_ne_set(isl_pw_multi_aff_get_pw_aff(access.index.get(), static_cast<int>(k)), variable));
+    if (!other.intersect(leaf.domain).is_empty()) return false;
+  }
+  return true;
+}
+}  // namespace
+
 std::optional<Infeasible> find_shared_owner(const PromotedSchedule& promoted, const Machine& machine) {
   const auto depth = [&](const std::string& level) {
     return std::find_if(machine.levels.begin(), machine.levels.end(), [&](const Level& l) { return l.name == level; }) - machine.levels.begin();
@@ -152,10 +171,18 @@ std::optional<Infeasible> find_shared_owner(const PromotedSchedule& promoted, co
     const Space* space = machine.find_space(array.space);
     if (space == nullptr || space->level.empty()) continue;
     for (const LeafStatement& leaf : promoted.statements()) {
-      bool touches = leaf.write.array == array.name;
-      for (const LeafAccess& read : leaf.reads) touches = touches || read.array == array.name;
-      if (!touches) continue;
+      std::vector<const LeafAccess*> touching;
+      if (leaf.write.array == array.name) touching.push_back(&leaf.write);
+      for (const LeafAccess& read : leaf.reads)
+        if (read.array == array.name) touching.push_back(&read);
+      if (touching.empty()) continue;
       const auto scope = std::find(leaf.dims.begin(), leaf.dims.end(), array.scope);
+      if (array.agent_dims > 0) {
+        if (std::all_of(touching.begin(), touching.end(), [&](const LeafAccess* access) { return is_own(promoted, machine, leaf, *access, array.agent_dims); })) continue;
+        const std::string name = promoted.plan().name;
+        return Infeasible{"legality", "place_barriers", name, "kernels[" + name + "].promotions[" + array.name + "]",
+                          "statement " + leaf.name + " would touch elements of array " + array.name + " that other agents hold"};
+      }
       for (auto dim = array.scope.empty() ? leaf.dims.begin() : scope == leaf.dims.end() ? scope : scope + 1; dim != leaf.dims.end(); ++dim) {
         const Level* level = machine.find_level(promoted.level(*dim));
         const bool parallel = level->kind == LevelKind::independent || level->kind == LevelKind::barrier;

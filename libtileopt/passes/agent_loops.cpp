@@ -204,6 +204,24 @@ class AgentPlacer {
         if (crossings_.count({a, b}) != 0) return true;
     return false;
   }
+  void meet_before(const AstNodePtr& node, const Names& now, Names& since, bool bound) {
+    if (barriers_.count(node.get()) != 0) since.clear();
+    if (!crosses(since, now)) return;
+    if (bound) refuse("a barrier would stand in a loop over an index from memory");
+    barriers_.insert(node.get());
+    since.clear();
+  }
+  /// Statements of the first phase in `node`, wherever it stands; false where there is none.
+  bool collect_first_phase(const AstNodePtr& node, Names& names) const {
+    if (node == nullptr) return false;
+    if (is_on(node, levels_.agent)) {
+      collect_statements(node, names);
+      return true;
+    }
+    for (const AstNodePtr& child : children_of(node))
+      if (collect_first_phase(child, names)) return true;
+    return false;
+  }
   /// Follows the statements since the last barrier and notes the phases that need one before them. `bound`: inside a loop over an
   /// index from memory, where agents might disagree.
   void scan(const AstNodePtr& node, Names& since, bool bound) {
@@ -211,12 +229,7 @@ class AgentPlacer {
     if (is_on(node, levels_.agent)) {
       Names now;
       collect_statements(node, now);
-      if (barriers_.count(node.get()) != 0) since.clear();
-      if (crosses(since, now)) {
-        if (bound) refuse("a barrier would stand in a loop over an index from memory");
-        barriers_.insert(node.get());
-        since.clear();
-      }
+      meet_before(node, now, since, bound);
       since.insert(now.begin(), now.end());
       return;
     }
@@ -229,6 +242,10 @@ class AgentPlacer {
       return;
     }
     if (const auto* branch = std::get_if<AstIf>(&node->node)) {
+      // Before the branch rather than in it: who does not take it has met too, and nothing after it needs another barrier for that.
+      Names first;
+      const bool agents = collect_first_phase(branch->then_body, first) | collect_first_phase(branch->else_body, first);
+      if (agents) meet_before(node, first, since, bound);
       Names other = since;
       scan(branch->then_body, since, bound);
       scan(branch->else_body, other, bound);
@@ -239,11 +256,13 @@ class AgentPlacer {
   }
   AstNodePtr with_barriers(const AstNodePtr& node) {
     if (node == nullptr) return nullptr;
-    if (is_on(node, levels_.agent)) {
-      if (barriers_.count(node.get()) == 0) return node;
+    if (barriers_.count(node.get()) != 0) {
       declare_barrier();
-      return make_node(AstBlock{{make_node(AstSync{kBarrier}), node}});
+      return make_node(AstBlock{{make_node(AstSync{kBarrier}), is_on(node, levels_.agent) ? node : with_barriers_below(node)}});
     }
+    return is_on(node, levels_.agent) ? node : with_barriers_below(node);
+  }
+  AstNodePtr with_barriers_below(const AstNodePtr& node) {
     const std::vector<AstNodePtr> children = children_of(node);
     if (children.empty()) return node;
     std::vector<AstNodePtr> result;
@@ -270,7 +289,7 @@ class AgentPlacer {
   Ast& ast_;
   std::set<std::pair<std::string, std::string>> crossings_;
   Names taken_;
-  std::set<const AstNode*> barriers_;  ///< phases with a barrier before them
+  std::set<const AstNode*> barriers_;  ///< phases, and branches, with a barrier before them
   std::optional<Infeasible> problem_;
 };
 }  // namespace

@@ -77,6 +77,35 @@ std::optional<std::vector<std::vector<long>>> constant_steps(const isl::pw_multi
   return steps;
 }
 
+std::optional<std::vector<std::vector<long>>> constant_steps_inside(const isl::pw_multi_aff& function, const isl::set& domain,
+                                                                    const std::vector<std::string>& dims, const std::vector<std::string>& box) {
+  const int outputs = isl_pw_multi_aff_dim(function.get(), isl_dim_out);
+  std::vector<std::vector<long>> steps(static_cast<std::size_t>(outputs));
+  for (int o = 0; o < outputs; ++o) {
+    const isl::map value = isl::manage(isl_map_from_pw_aff(isl_pw_multi_aff_get_pw_aff(function.get(), o))).intersect_domain(domain);
+    for (const std::string& digit : box) {
+      isl_map* next = isl_map_universe(isl_space_map_from_set(isl_set_get_space(domain.get())));  // { X[d] -> X[d + 1 along the digit] }
+      for (unsigned d = 0; d < dims.size(); ++d) {
+        isl_constraint* equal = isl_constraint_alloc_equality(isl_local_space_from_space(isl_map_get_space(next)));
+        equal = isl_constraint_set_coefficient_si(equal, isl_dim_in, static_cast<int>(d), 1);
+        equal = isl_constraint_set_coefficient_si(equal, isl_dim_out, static_cast<int>(d), -1);
+        if (d == position_of(dims, digit)) equal = isl_constraint_set_constant_si(equal, 1);
+        next = isl_map_add_constraint(next, equal);
+      }
+      const isl::map later = isl::manage(next).apply_range(value);
+      const isl::set change = isl::manage(isl_map_deltas(isl_set_unwrap(isl_map_range(isl_map_range_product(value.copy(), later.copy())))));
+      if (change.is_empty()) {
+        steps[static_cast<std::size_t>(o)].push_back(0);
+        continue;
+      }
+      const isl::val least = isl::manage(isl_set_dim_min_val(change.copy(), 0)), most = isl::manage(isl_set_dim_max_val(change.copy(), 0));
+      if (!least.is_int() || !least.eq(most)) return std::nullopt;
+      steps[static_cast<std::size_t>(o)].push_back(least.num_si());
+    }
+  }
+  return steps;
+}
+
 isl::map keep_dims(const isl::space& from, const std::vector<std::string>& dims, const std::vector<std::string>& kept, const std::string& to) {
   isl_aff_list* values = isl_aff_list_alloc(isl::space(from).ctx().get(), static_cast<int>(kept.size()));
   for (const std::string& dim : kept)

@@ -19,6 +19,10 @@ std::optional<isl::pw_multi_aff> extend_function(const isl::pw_multi_aff& functi
 std::optional<std::vector<std::vector<long>>> constant_steps(const isl::pw_multi_aff& function, const std::vector<std::string>& dims,
                                                              const std::vector<std::string>& box);
 
+/// The same over the points of `domain` alone, where a division need not show: floor((8 i + b) / 64) stands still along b < 8.
+std::optional<std::vector<std::vector<long>>> constant_steps_inside(const isl::pw_multi_aff& function, const isl::set& domain,
+                                                                    const std::vector<std::string>& dims, const std::vector<std::string>& box);
+
 /// Points left along every box dimension: { out[outer] -> [(extent)] }, when `points` is { 0 <= b_d < min(extent_d, radix_d) }
 /// for every outer point; nullopt where it is no such box. `points`: { X[dims] }; the outer dimensions are those not in `box`.
 std::optional<std::vector<isl::pw_aff>> box_extents(const isl::set& points, const std::vector<std::string>& dims,

@@ -2,6 +2,8 @@
 ///   kc > (C: ...)  ->  kc > allocate(B_packed) > (copy_in_B_packed: jr > kk ; C: ...)
 /// Copied in is what the tile reads before it writes it; copied out exactly what it writes.
 #include <algorithm>
+#include <cmath>
+#include <map>
 #include <set>
 
 #include "passes/passes.h"
@@ -116,6 +118,10 @@ std::optional<Infeasible> PromotionBuilder::check_request(const Promotion& promo
     if (dim.radix < 0) return refuse("pin", entry, "negative radix of " + dim.name);
     if (!names.insert(dim.name).second || dim.name.empty()) return refuse("pin", entry, "layout dimension `" + dim.name + "` is empty or named twice");
     if (result_.plan().find_digit(dim.name) != nullptr) return refuse("pin", entry, "layout dimension " + dim.name + " has the name of a digit");
+    const Level* level = dim.level.empty() ? nullptr : machine_.find_level(dim.level);
+    if (!dim.level.empty() && (level == nullptr || (level->kind != LevelKind::barrier && level->kind != LevelKind::sequential)))
+      return refuse("pin", entry, "layout dimension " + dim.name + " is on level `" + dim.level + "`: copies run on sequential levels and on those of agents");
+    if (spread_over_agents(dim) && dim.radix == 0) return refuse("pin", entry, "layout dimension " + dim.name + " is spread over agents and has no radix that would say over how many");
     if (result_.copy_levels_.count(dim.name)) return refuse("pin", entry, "layout dimension " + dim.name + " has the name of another array's");
   }
   return std::nullopt;
@@ -411,16 +417,32 @@ std::optional<Infeasible> PromotionBuilder::apply(const Promotion& promotion) {
   array.tensor = promotion.tensor;
   array.extents = tile.extents.empty() ? std::vector<long>{1} : tile.extents;
   array.scope = promotion.after;
+  const Space* space = machine_.find_space(promotion.space);
+  const Level* owner = space == nullptr || space->level.empty() ? nullptr : machine_.find_level(space->level);
+  for (const BufferDim& dim : promotion.layout)
+    if (owner != nullptr && owner->kind == LevelKind::barrier && spread_over_agents(dim)) ++array.agent_dims;
+  for (int d = 0; d < array.agent_dims; ++d)
+    if (!spread_over_agents(promotion.layout[static_cast<std::size_t>(d)]))
+      return refuse("pin", promotion_entry(promotion), "the coordinates of agents must be the first dimensions of the layout");
   result_.arrays_.push_back(array);
   return add_copies(promotion, scopes.front(), tile);
 }
 
 std::optional<Infeasible> PromotionBuilder::check_capacity() const {
   double stack = 0, registers = 0;
+  std::map<std::string, double> block;  // by space: arrays of one block lie side by side
   for (const Array& a : result_.arrays_) {
-    const double bytes = static_cast<double>(a.elements()) * size_bytes(a.element);
+    const double bytes = static_cast<double>(a.agent_elements()) * size_bytes(a.element);
     if (a.space == "stack") stack += bytes;
-    if (a.space == "register" && a.elements() > 1) registers += bytes;
+    if (a.space == "register" && a.agent_elements() > 1) registers += bytes;
+    const Space* owned = machine_.find_space(a.space);
+    const Level* owner = owned->level.empty() ? nullptr : machine_.find_level(owned->level);
+    if (owner != nullptr && owner->kind == LevelKind::independent) {
+      double& total = block[a.space];
+      total += std::ceil(bytes / 128) * 128;
+      if (owned->capacity > 0 && total > owned->capacity)
+        return refuse("capacity", "promotions", "the arrays together need " + bytes_text(total) + " of \"" + a.space + "\" beside " + bytes_text(owned->capacity) + " available");
+    }
     const Space* space = machine_.find_space(a.space);
     if (space->capacity > 0 && bytes > space->capacity)
       return refuse("capacity", "promotions[" + a.name + "]", "array " + a.name + " needs " + bytes_text(bytes) + " of \"" + a.space + "\" beside " + bytes_text(space->capacity) + " available");

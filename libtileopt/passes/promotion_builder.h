@@ -74,6 +74,8 @@ class PromotionBuilder {
   std::optional<Infeasible> check_capacity() const;
   Infeasible refuse(const std::string& code, const std::string& entry, const std::string& reason) const;
   std::string promotion_entry(const Promotion& promotion) const { return "promotions[" + promotion.array + "]"; }
+  /// The copy's digit is on a level of agents.
+  bool spread_over_agents(const BufferDim& dim) const;
   std::optional<long> least_value(const Scope& scope, const std::string& dim);
   DigitStatement* find(const std::string& name);
   const Array* find_array(const std::string& name) const;

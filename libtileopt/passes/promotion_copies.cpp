@@ -152,12 +152,18 @@ std::optional<Infeasible> PromotionBuilder::add_copy(const Promotion& promotion,
 
   std::vector<FittedSchedule::BoxDigit> box;
   const bool in_registers = promotion.space == "register";
-  const long elements_kept = [&] { long n = 1; for (long e : tile.extents) n *= e; return n; }();
+  // Coordinates of agents are loops: a box is what one of them copies.
+  const auto is_agent_dim = [&](std::size_t i) { return spread_over_agents(promotion.layout[i]); };
+  const long elements_kept = [&] {
+    long n = 1;
+    for (std::size_t i = 0; i < promotion.layout.size(); ++i) n *= is_agent_dim(i) ? 1 : tile.extents[i];
+    return n;
+  }();
   if (in_registers && elements_kept > 1) {
     if (elements_kept > 4096) return refuse("capacity", promotion_entry(promotion), "a register tile of " + std::to_string(elements_kept) + " elements");
     for (std::size_t i = 0; i < promotion.layout.size(); ++i)
-      if (tile.extents[i] > 1) box.push_back({promotion.layout[i].name, tile.extents[i]});
-  } else if (!promotion.layout.empty() && tile.extents.back() > 1 && tile.extents.back() <= largest_copy_box) {
+      if (tile.extents[i] > 1 && !is_agent_dim(i)) box.push_back({promotion.layout[i].name, tile.extents[i]});
+  } else if (!promotion.layout.empty() && !is_agent_dim(promotion.layout.size() - 1) && tile.extents.back() > 1 && tile.extents.back() <= largest_copy_box) {
     box.push_back({promotion.layout.back().name, tile.extents.back()});
   }
   const auto box_names = [](const std::vector<FittedSchedule::BoxDigit>& b) {
@@ -257,6 +263,11 @@ std::optional<Infeasible> PromotionBuilder::add_copy(const Promotion& promotion,
   return std::nullopt;
 }
 
+bool PromotionBuilder::spread_over_agents(const BufferDim& dim) const {
+  const Level* level = dim.level.empty() ? nullptr : machine_.find_level(dim.level);
+  return level != nullptr && level->kind == LevelKind::barrier;
+}
+
 std::optional<long> PromotionBuilder::least_value(const Scope& scope, const std::string& dim) {
   std::optional<long> least;
   for (const std::string& name : scope.statements) {
@@ -274,7 +285,8 @@ LeafAccess PromotionBuilder::leaf_access(const DigitAccess& access, const DigitS
                                          bool& constant_steps_found) const {
   std::vector<std::string> box;
   for (const FittedSchedule::BoxDigit& digit : statement.leaf->box) box.push_back(digit.name);
-  const auto steps = constant_steps(access.function, statement.digits->dims, box);
+  auto steps = constant_steps(access.function, statement.digits->dims, box);
+  if (!steps) steps = constant_steps_inside(access.function, statement.executed, statement.digits->dims, box);
   constant_steps_found = constant_steps_found && steps.has_value();
   return {access.array, access.function.pullback(embed), steps.value_or(std::vector<std::vector<long>>{})};
 }
@@ -361,7 +373,7 @@ std::optional<Infeasible> PromotionBuilder::finish(DigitStatement& s) {
     const Array* a = find_array(access.array);
     if (a == nullptr || a->space != "register" || a->elements() == 1) return true;
     const auto steps = constant_steps(access.index, leaf.dims, leaf.dims);
-    return steps.has_value() && std::all_of(steps->begin(), steps->end(), [](const std::vector<long>& row) {
+    return steps.has_value() && std::all_of(steps->begin() + a->agent_dims, steps->end(), [](const std::vector<long>& row) {
              return std::all_of(row.begin(), row.end(), [](long step) { return step == 0; });
            });
   };

@@ -9,6 +9,7 @@
 #include "search/contraction.h"
 #include "search/group_pins.h"
 #include "search/pins.h"
+#include "search/plan_agent_contraction.h"
 #include "search/plan_agents.h"
 #include "search/plan_generic.h"
 #include "search/plan_parts.h"
@@ -65,15 +66,11 @@ class KernelPlanner {
 
   Candidate<KernelPlan> run() {
     const bool original_only = request_.pins.schedule == "original";
-    if (!original_only && request_.machine.has_agents()) {
-      for (LoopPlan& loops : plan_agents(request_)) {
-        if (auto plan = attempt({"loops", loops.method, {std::move(loops.options)}})) return std::move(*plan);
-      }
-    } else if (!original_only) {
+    if (!original_only) {
       if (const auto contractions = contraction_strategy()) {
         if (auto plan = attempt(*contractions)) return std::move(*plan);
       }
-      for (LoopPlan& loops : plan_loops(request_)) {
+      for (LoopPlan& loops : request_.machine.has_agents() ? plan_agents(request_) : plan_loops(request_)) {
         if (auto plan = attempt({"loops", loops.method, {std::move(loops.options)}})) return std::move(*plan);
       }
     }
@@ -108,7 +105,7 @@ bool KernelPlanner::add_generic_part(Strategy& strategy, const std::vector<std::
   if (!feasible(created)) return false;
   auto owned = std::make_shared<Kernel>(std::get<Kernel>(std::move(created)));
   auto request = std::make_shared<PlanRequest>(PlanRequest{*owned, request_.machine, request_.sizes, request_.pins, request_.threads});
-  std::vector<PartOption> options = plan_loops(*request).front().options;
+  std::vector<PartOption> options = (request_.machine.has_agents() ? plan_agents(*request) : plan_loops(*request)).front().options;
   for (PartOption& option : options) {
     option.build = [owned, request, build = option.build](NameTable& names) { return build(names); };
   }
@@ -125,6 +122,9 @@ std::optional<Strategy> KernelPlanner::contraction_strategy() {
     auto contraction = find_contraction(kernel(), name, request_.sizes, why_not);
     const bool is_sum = kernel().program().statement(name).combine == Combine::sum;
     if (contraction) found.push_back(std::move(*contraction));
+    else if (request_.machine.has_agents()) {
+      if (is_sum) note(name + " gets no tile of a block: " + why_not);
+    }
     else if (auto window = find_reduction_tile(kernel(), name, request_.sizes, window_why_not)) windows.push_back(std::move(*window));
     else if (is_sum) note(name + " gets no register tile: " + why_not);
   }
@@ -145,7 +145,9 @@ std::optional<Strategy> KernelPlanner::contraction_strategy() {
       continue;
     }
     std::string why_not;
-    std::vector<PartOption> options = contraction != found.end() ? plan_contraction(request_, *contraction, why_not) : plan_reduction_tile(request_, *window, why_not);
+    std::vector<PartOption> options = contraction == found.end() ? plan_reduction_tile(request_, *window, why_not)
+                                      : request_.machine.has_agents() ? plan_agent_contraction(request_, *contraction, why_not)
+                                                                      : plan_contraction(request_, *contraction, why_not);
     if (options.empty()) {
       note(name + " gets no register tile: " + why_not);
       const std::string& init = contraction != found.end() ? contraction->init : window->init;

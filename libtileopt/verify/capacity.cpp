@@ -8,7 +8,8 @@ namespace tileopt::proof {
 
 namespace {
 
-long bytes_of(const Array& array) { return array.slots * array.elements() * size_bytes(array.element); }
+/// Of what one owner holds.
+long bytes_of(const Array& array) { return array.slots * array.agent_elements() * size_bytes(array.element); }
 
 /// Allocation `index` and those open around it: what is live while the innermost of them is.
 std::vector<const Array*> live_at(const Execution& execution, std::size_t index, const std::string& space) {

@@ -104,5 +104,23 @@ TEST_F(LaunchTest, TheEndOfALaunchOrders) {
                  "T writes and Y reads the same element of T");
 }
 
+/// Agents hold four elements each; one that touches a neighbour's is refuted.
+TEST_F(LaunchTest, AgentsHoldTheirElements) {
+  const auto held = [&](const std::string& holder) {
+    const AstStatement load = copy("load", "copy_in", "part", "X", {}, {{}, {}}, {{}});
+    const AstStatement use = compute("Y", "Y", {"part"}, {}, {{}}, {{}}, {{{}, {}}});
+    Array part = promoted("part", "X", "stack", {2, 4});
+    part.agent_dims = 1;
+    const std::string element = "8 * b + 4 * " + holder + " + r";
+    const auto inner = [&](AstNodePtr body) { return agents("t", 2, loop("r", "0", "3", std::move(body))); };
+    return kernel("move", {part}, {load, use},
+                  loop("b", "0", "N - 1", allocate({"part"}, block({inner(leaf("load", {}, {"t", "r"}, {{"8 * b + 4 * t + r"}})),
+                                                                   inner(leaf("Y", {element}, {element}, {{holder, "r"}}))})),
+                       "grid"));
+  };
+  expect_proved(run(copy_program(ctx_), held("t")));
+  expect_refuted(run(copy_program(ctx_), held("(1 - t)")), "bounds", "Y touches elements of part that other agents hold");
+}
+
 }  // namespace
 }  // namespace tileopt::test
