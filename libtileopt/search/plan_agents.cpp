@@ -71,8 +71,8 @@ class AgentPlanner {
   Tree walk_block(const Tree& tree, const std::vector<std::string>& statements, State& state) const;
   std::string shared_member(const Chain& chain) const;
   bool inner_runs(const Tree& tree, const std::vector<std::string>& statements) const;
-  int runs(const std::string& member, const std::vector<std::string>& statements) const;
-  int best_inner_runs(const Tree& tree, const std::vector<std::string>& statements) const;
+  double runs(const std::string& member, const std::vector<std::string>& statements) const;
+  double best_inner_runs(const Tree& tree, const std::vector<std::string>& statements) const;
   void share_promotions(PlanPart& part) const;
   double estimate(const Tree& tree, const std::vector<std::string>& statements, const Ambition& ambition, double launches, double parallel, double serial) const;
   Roles roles_of(const Chain& chain, bool in_block, const Ambition& ambition) const;
@@ -243,25 +243,30 @@ std::vector<std::string> AgentPlanner::cut_parallel(const Roles& roles, const Ch
   return digits;
 }
 
-/// Accesses of tensors that outlive the kernel for which neighbours along the member are neighbours in memory.
-int AgentPlanner::runs(const std::string& member, const std::vector<std::string>& statements) const {
-  int count = 0;
+/// Elements of tensors that outlive the kernel which are touched by accesses for which neighbours along the member are neighbours in memory.
+double AgentPlanner::runs(const std::string& member, const std::vector<std::string>& statements) const {
+  double count = 0;
   for (const std::string& statement : statements) {
     const StatementView& view = views_.at(statement);
     const std::size_t m = view.member_index(member);
     if (m >= view.members.size()) continue;
-    for (const AccessView& access : view.accesses)
-      if (access.unit_stride(m) && request_.program().tensor(access.tensor).role != TensorRole::local) ++count;
+    for (const AccessView& access : view.accesses) {
+      if (!access.unit_stride(m) || request_.program().tensor(access.tensor).role == TensorRole::local) continue;
+      double elements = 1;
+      for (std::size_t other = 0; other < view.members.size(); ++other)
+        if (access.moves_with(other)) elements *= trips(view.members[other], {statement});
+      count += elements;
+    }
   }
   return count;
 }
 
-int AgentPlanner::best_inner_runs(const Tree& tree, const std::vector<std::string>& statements) const {
+double AgentPlanner::best_inner_runs(const Tree& tree, const std::vector<std::string>& statements) const {
   Tree below;
   const Chain chain = follow_chain(tree, statements, proposal_, below);
   const std::string shared = shared_member(chain);
   if (!shared.empty()) return runs(shared, statements);
-  int count = 0;
+  double count = 0;
   if (below.kind() == Tree::Kind::sequence)
     for (const Tree::Branch& branch : below.branches()) count += best_inner_runs(branch.tree, branch.statements);
   return count;
@@ -272,7 +277,7 @@ bool AgentPlanner::inner_runs(const Tree& tree, const std::vector<std::string>& 
   const Chain chain = follow_chain(tree, statements, proposal_, below);
   if (below.kind() != Tree::Kind::sequence) return false;
   const Roles roles = roles_of(chain, false, {});
-  int inside = 0, outside = 0;
+  double inside = 0, outside = 0;
   for (const Tree::Branch& branch : below.branches()) {
     if (roles.parallel.empty() && inner_runs(branch.tree, branch.statements)) return true;
     inside += best_inner_runs(branch.tree, branch.statements);

@@ -110,6 +110,27 @@ std::optional<std::size_t> row_iterator(const Program& program, const Statement&
   return along ? std::optional(k) : std::nullopt;
 }
 
+constexpr double kThreadsToKeepBusy = 1024;  ///< of a multiprocessor: half of what it can hold
+constexpr long kMostParts = 64;
+
+/// The iterator of a reduction that few threads would run one after the other, each for an element of its own, and the number of partial
+/// results that would keep a GPU busy; nothing where there is enough to do, or terms are used for several elements.
+std::optional<std::pair<std::size_t, long>> long_iterator(const Program& program, const Statement& s, const StatementView& view, const Machine& machine) {
+  std::vector<std::size_t> outer, inner;
+  for (std::size_t i = 0; i < s.iterators.size(); ++i) (moves_with(s.write, s, i) ? outer : inner).push_back(i);
+  if (inner.size() != 1 || outer.empty() || inner[0] + 1 != s.iterators.size() || view.ranges[inner[0]].constant || view.ranges[inner[0]].typical < kWorthSplitting) return std::nullopt;
+  for (const Access& read : s.reads)
+    for (const std::size_t i : outer)
+      if (outer.size() > 1 && moves_with(read, s, inner[0]) && !moves_with(read, s, i)) return std::nullopt;
+  if (is_tuple(program.tensor(s.write.tensor).type)) return std::nullopt;
+  double threads = 1;
+  for (const std::size_t i : outer) threads *= view.ranges[i].typical;
+  const double wanted = kThreadsToKeepBusy * machine.cores;
+  long parts = 1;
+  while (parts < kMostParts && threads * double(parts) < wanted && double(parts) * 16 < view.ranges[inner[0]].typical) parts *= 2;
+  return parts < 4 ? std::nullopt : std::optional(std::pair(inner[0], parts));
+}
+
 /// The loops outside of the one that is split stay around its parts.
 std::map<std::string, long> with_shared(std::map<std::string, long> sizes, std::size_t loops) {
   if (loops > 0) sizes["shared"] = static_cast<long>(loops);
@@ -134,6 +155,11 @@ std::vector<Proposal> propose_split(const Program& program, const Machine& machi
       continue;
     }
     const auto k = row_iterator(program, s);
+    if (const auto column = k ? std::nullopt : long_iterator(program, s, view, machine)) {
+      proposals.push_back({{"split", {s.name, s.iterators[column->first]}, {{"chunk", 1}, {"parts", column->second}}},
+                           "few elements of " + s.write.tensor + " have long sums: several threads share each", names_of(s)});
+      continue;
+    }
     if (!k || view.ranges[*k].typical < kWorthSplitting || view.ranges[*k].constant) continue;
     proposals.push_back({{"split", {s.name, s.iterators[*k]}, with_shared({{"chunk", 1}, {"parts", kBlockParts}}, *k)},
                          "the terms of " + s.write.tensor + " lie side by side along " + s.iterators[*k] + ": the threads of a block read them together", names_of(s)});
