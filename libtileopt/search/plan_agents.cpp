@@ -4,6 +4,7 @@
 #include <memory>
 #include <set>
 
+#include "passes/order_check.h"
 #include "search/generic_promotions.h"
 #include "search/loop_choice.h"
 #include "search/original_loops.h"
@@ -426,14 +427,56 @@ PlanPart AgentPlanner::build(const Ambition& ambition, NameTable& names) const {
   return std::move(part);
 }
 
+/// The machine's atom that updates one element at once; "" = none.
+std::string atomic_atom(const Machine& machine) {
+  for (const Atom& atom : machine.atoms)
+    if (atom.body == "atomic_update") return atom.name;
+  return "";
+}
+
+/// Statements that accumulate where data says: their updates may be atomic, and devices have instructions of 4 and 8 bytes for them.
+std::vector<std::string> scatters(const PlanRequest& request) {
+  std::vector<std::string> found;
+  const Program& program = request.program();
+  for (const std::string& name : request.kernel.statements()) {
+    const Statement& s = program.statement(name);
+    const bool combines = s.combine == Combine::sum || s.combine == Combine::bit_and || s.combine == Combine::bit_or || s.combine == Combine::bit_xor;
+    const ElementType type = program.tensor(s.write.tensor).type;
+    const bool scattered = std::any_of(s.guards.begin(), s.guards.end(), [&](const Guard& guard) {
+      return isl_pw_multi_aff_involves_dims(s.write.index.get(), isl_dim_in, static_cast<unsigned>(guard.iterator), 1) == isl_bool_true;
+    });
+    if (combines && scattered && !is_tuple(type) && size_bytes(type) >= 4 && !request.pins.atom(name)) found.push_back(name);
+  }
+  return atomic_atom(request.machine).empty() ? std::vector<std::string>{} : found;
+}
+
+/// `proposal` with the loops free that only carry updates of `atomic` statements.
+ScheduleProposal free_scatters(const PlanRequest& request, ScheduleProposal proposal, const std::vector<std::string>& atomic) {
+  isl::union_map pairs = request.kernel.racing();
+  for (const isl::map& relaxed : poly::sorted_maps(request.kernel.dependences().relaxed))
+    if (contains(atomic, poly::input_name(relaxed)) && contains(atomic, poly::output_name(relaxed)))
+      pairs = pairs.subtract(relaxed.to_union_map().subtract(request.kernel.validity().intersect(relaxed.to_union_map())));
+  const OrderChecker checker(proposal.tree, member_spaces(request.kernel, proposal));
+  for (auto& [member, free] : proposal.coincident) free = free || !checker.carried_pair(pairs, member);
+  return proposal;
+}
+
 LoopPlan plan_proposal(const PlanRequest& request, const std::string& method, const ScheduleProposal& proposal, bool& cooperates) {
   const auto planner = std::make_shared<AgentPlanner>(request, proposal);
   LoopPlan plan{method, {}};
-  std::vector<Ambition> ambitions = {{true, true, true}, {false, true, true}};
+  std::vector<Ambition> ambitions = {{true, true, true, false}, {false, true, true, false}};
   if (planner->seconds(ambitions[1]) < planner->seconds(ambitions[0])) std::swap(ambitions[0], ambitions[1]);
   const auto add = [&](const Ambition& ambition, const std::string& label) {
     plan.options.push_back({label, planner->seconds(ambition), [planner, ambition](NameTable& names) { return planner->build(ambition, names); }});
   };
+  if (const std::vector<std::string> atomic = scatters(request); !atomic.empty()) {
+    const auto scattering = std::make_shared<AgentPlanner>(request, free_scatters(request, proposal, atomic));
+    plan.options.push_back({"atomic updates", 0, [scattering, atomic, machine = &request.machine](NameTable& names) {
+                              PlanPart part = scattering->build({false, true, false, false}, names);
+                              for (const std::string& name : atomic) part.atoms[name] = AtomChoice{atomic_atom(*machine), {}, "extents"};
+                              return part;
+                            }});
+  }
   cooperates = planner->wants_cooperation();
   if (cooperates) {
     add({false, true, true, true}, "blocks that cooperate");
@@ -445,8 +488,8 @@ LoopPlan plan_proposal(const PlanRequest& request, const std::string& method, co
     plain.promote = false;
     add(plain, (ambition.hoist ? std::string("blocks outermost") : std::string("blocks in place")) + " without promotion");
   }
-  add({false, false, true}, "one thread");
-  add({false, false, false}, "one thread without promotion");
+  add({false, false, true, false}, "one thread");
+  add({false, false, false, false}, "one thread without promotion");
   return plan;
 }
 }  // namespace

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "verify/obligations.h"
+#include "verify/value_facts.h"
 #include "verify/witness.h"
 
 namespace tileopt::proof {
@@ -127,8 +128,11 @@ class HappensBefore {
     isl::map ordered = ordering_.done_before(*first.leaf, *second.leaf, shared_loops(array), is_private(array));
     if (one_ordered_pipe(first, second))
       ordered = ordered.unite(program_order(execution_, *first.leaf, *second.leaf, shared_loops(array)));
-    const isl::map wrong = earlier.subtract(ordered);
+    isl::map wrong = earlier.subtract(ordered);
     if (wrong.is_empty()) return {};
+    wrong = possible_pairs(wrong, conditions_of(execution_, *first.leaf), conditions_of(execution_, *second.leaf));
+    if (wrong.is_empty()) return {};
+    if (first.write && second.write && meet_atomically(checker_, *first.leaf, *second.leaf)) return {};
     return unordered(array, first, second, wrong);
   }
 

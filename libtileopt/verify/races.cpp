@@ -48,17 +48,17 @@ bool is_lane_reduction(const Execution& execution, const LoopUse& loop, const To
   return one_register || loop.leaves.size() == 1;
 }
 
-bool is_atomic(const Checker& checker, const TouchedElement& touch) {
-  if (!touch.write || touch.leaf->program == nullptr || !touch.leaf->box.empty()) return false;
-  const Atom* atom = checker.machine.find_atom(touch.leaf->statement->atom);
-  return atom != nullptr && atom->body == "atomic_update" && checker.execution.array_of(*touch.access).promoted == nullptr;
+bool is_atomic(const Checker& checker, const Leaf& leaf) {
+  if (leaf.program == nullptr || !leaf.box.empty()) return false;
+  const Atom* atom = checker.machine.find_atom(leaf.statement->atom);
+  return atom != nullptr && atom->body == "atomic_update" && checker.execution.array_of(leaf.write).promoted == nullptr;
 }
+}  // namespace
 
-/// Two atomic updates of one reduction may meet in any order; whoever else reads or writes the element may not.
-bool meet_atomically(Checker& checker, const TouchedElement& first, const TouchedElement& second) {
+bool meet_atomically(Checker& checker, const Leaf& first, const Leaf& second) {
   if (!is_atomic(checker, first) || !is_atomic(checker, second)) return false;
-  const Statement& a = *first.leaf->program;
-  const Statement& b = *second.leaf->program;
+  const Statement& a = *first.program;
+  const Statement& b = *second.program;
   if (a.combine == Combine::assign || a.combine == Combine::monoid || update_class(a) != update_class(b)) return false;
   const Program& program = checker.program();
   const ElementType type = program.tensor(a.write.tensor).type;
@@ -70,6 +70,8 @@ bool meet_atomically(Checker& checker, const TouchedElement& first, const Touche
   }
   return true;
 }
+
+namespace {
 
 void note_lane_reduction(Checker& checker, std::size_t loop, const TouchedElement& touch) {
   const Statement& statement = *touch.leaf->program;
@@ -97,7 +99,7 @@ Outcome check_pair(Checker& checker, std::size_t index, const TouchedElement& fi
   if (shared.is_empty()) return {};
   shared = possible_pairs(shared, conditions_of(checker.execution, *first.leaf), conditions_of(checker.execution, *second.leaf));
   if (shared.is_empty()) return {};
-  if (loop.kind == LevelKind::independent && meet_atomically(checker, first, second)) return {};
+  if (loop.kind == LevelKind::independent && first.write && second.write && meet_atomically(checker, *first.leaf, *second.leaf)) return {};
   if (loop.kind == LevelKind::lockstep && is_lane_reduction(checker.execution, loop, first, second)) {
     note_lane_reduction(checker, index, first);
     return {};

@@ -1,9 +1,12 @@
 /// Pins on machines whose kernels are launched, and what does not fit there.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "cost_models/machines.h"
 #include "driver/request.h"
 #include "frontends/tile_text/tile_text.h"
+#include "verify/verify.h"
 
 namespace tileopt::test {
 namespace {
@@ -60,6 +63,25 @@ TEST_F(CudaPinsTest, APromotedTileIsProved) {
   ASSERT_TRUE(feasible(outcome)) << to_string(std::get<Infeasible>(outcome));
   EXPECT_EQ(unproved_text(std::get<Outcome>(outcome).module.certificate), "");
   EXPECT_NE(std::get<Outcome>(outcome).module.text.source.find("tileopt_block_barrier();"), std::string::npos);
+}
+
+TEST_F(CudaPinsTest, ScattersAreAtomic) {
+  const std::string count = "def count(key: i32[N], H: inout[i32[B]]):\n    assume(0 <= key[:] < B)\n    for i in range(N):\n        H[key[i]] += 1\n";
+  const auto outcome = compile(count, {});
+  ASSERT_TRUE(feasible(outcome)) << to_string(std::get<Infeasible>(outcome));
+  const Module& module = std::get<Outcome>(outcome).module;
+  EXPECT_EQ(unproved_text(module.certificate), "");
+  EXPECT_EQ(digits(std::get<Outcome>(outcome), "i"), "ib:block it:thread/256");
+  EXPECT_NE(module.text.source.find("tileopt_atomic_add_u32(&H["), std::string::npos);
+  // The same updates without the atom race, and the proof says so.
+  Ast plain = module.asts.at(0);
+  for (auto& [name, statement] : plain.statements) statement.atom.clear();
+  const auto program = std::make_shared<const Program>(parse_tile_file(context_.get(), count, "test.tile").programs.at(0));
+  const Candidate<SourceText> text = find_backend("cuda").print(*program, {plain}, find_machine("h200"), "test");
+  ASSERT_TRUE(feasible(text));
+  const Certificate certificate = verify(*program, {plain}, std::get<SourceText>(text).facts, find_machine("h200"), "test", {});
+  EXPECT_TRUE(std::any_of(certificate.obligations.begin(), certificate.obligations.end(),
+                          [](const Obligation& o) { return o.name == "races" && o.verdict == Verdict::refuted; }));
 }
 
 TEST_F(CudaPinsTest, CpuLevelsAreUnknown) {
