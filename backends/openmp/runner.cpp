@@ -8,12 +8,11 @@
 #include <map>
 #include <mutex>
 
-#include "backends/c_common/integer_c.h"
-#include "backends/openmp/argument_bytes.h"
 #include "backends/openmp/guarded_arrays.h"
 #include "backends/openmp/isolated_loader.h"
-#include "backends/c_common/signature.h"
 #include "backends/openmp/toolchain.h"
+#include "backends/runner/argument_bytes.h"
+#include "backends/runner/call_arguments.h"
 #include "support/document.h"
 #include "support/text.h"
 
@@ -22,31 +21,6 @@ namespace tileopt {
 namespace {
 using CallFunction = std::int32_t (*)(const std::int64_t* sizes, void** arguments, void* workspace);
 using WorkspaceFunction = std::int64_t (*)(const std::int64_t* sizes);
-
-/// A C file that calls the launcher with arguments from arrays, so that no foreign-function library is needed.
-std::string wrapper_text(const Signature& signature) {
-  std::vector<std::string> sizes, arguments;
-  for (std::size_t i = 0; i < signature.sizes.size(); ++i) sizes.push_back("sizes[" + std::to_string(i) + "]");
-  for (std::size_t i = 0; i < signature.arguments.size(); ++i) {
-    const TensorArgument& argument = signature.arguments[i];
-    const std::string type = std::string(argument.role == TensorRole::in ? "const " : "") + memory_type_c(argument) + "*";
-    const std::string pointer = "(" + type + ")arguments[" + std::to_string(i) + "]";
-    arguments.push_back(argument.by_value ? "*" + pointer : pointer);
-  }
-  std::vector<std::string> all = sizes;
-  all.insert(all.end(), arguments.begin(), arguments.end());
-  all.push_back("workspace");
-  std::string text = "#include \"kernel.h\"\n";
-  text += "int32_t tileopt_call(const int64_t* sizes, void** arguments, void* workspace) {\n  (void)sizes;\n  (void)arguments;\n  return " +
-          signature.function + "(" + join(all, ", ") + ");\n}\n";
-  text += "int64_t tileopt_workspace(const int64_t* sizes) {\n  (void)sizes;\n  return " + signature.function + "_workspace_bytes(" +
-          join(sizes, ", ") + ");\n}\n";
-  return text;
-}
-
-[[noreturn]] void fail_arguments(const std::string& message) {
-  throw Errors(Diagnostic{ErrorCode::invalid_size, {}, message, "arguments are built by make_arguments for the same sizes", ""});
-}
 
 /// The OpenMP runtime's threads outlive the kernel that started them: unloading it with the kernel would pull their code away.
 void keep_openmp_runtime(void* kernel) {
@@ -73,35 +47,13 @@ struct CompiledKernel::State {
     if (handle != nullptr) dlclose(handle);
   }
 
-  std::vector<std::int64_t> size_vector(const Sizes& sizes) const {
-    std::vector<std::int64_t> values;
-    for (const std::string& size : signature.sizes) {
-      const auto found = sizes.find(size);
-      if (found == sizes.end()) fail_arguments("no value for size " + size);
-      values.push_back(found->second);
-    }
-    return values;
-  }
+  std::vector<std::int64_t> size_vector(const Sizes& sizes) const { return size_values(signature, sizes); }
 
   /// The bytes of all arguments, in order, laid out as the kernel wants them.
   std::vector<std::vector<std::byte>> images(const Arrays& arrays, const Sizes& sizes) const {
     std::vector<std::vector<std::byte>> result;
-    for (const TensorArgument& expected : signature.arguments) result.push_back(lay_out(expected, argument(arrays, expected, sizes), sizes));
+    for (const TensorArgument& expected : signature.arguments) result.push_back(lay_out(expected, array_for(expected, arrays, sizes), sizes));
     return result;
-  }
-
-  const HostArray& argument(const Arrays& arrays, const TensorArgument& expected, const Sizes& sizes) const {
-    const auto found = arrays.find(expected.tensor);
-    if (found == arrays.end()) fail_arguments("no array for " + expected.tensor);
-    const HostArray& array = found->second;
-    std::int64_t bytes = size_bytes(expected.element);
-    bool fits = array.type == expected.element && array.shape.size() == expected.shape.size();
-    for (std::size_t d = 0; fits && d < expected.shape.size(); ++d) {
-      fits = evaluate(expected.shape[d], sizes) == array.shape[d];
-      bytes *= array.shape[d];
-    }
-    if (!fits || static_cast<std::int64_t>(array.bytes.size()) != bytes) fail_arguments("array " + expected.tensor + " has another type or shape");
-    return array;
   }
 };
 
@@ -136,7 +88,7 @@ CompiledKernel::Pending CompiledKernel::start(const Program& program, const Sour
   state.object = folder + "/kernel.so";
   write_file(folder + "/kernel.c", text.source);
   write_file(folder + "/kernel.h", text.header);
-  write_file(folder + "/call.c", wrapper_text(state.signature));
+  write_file(folder + "/call.c", "#include \"kernel.h\"\n" + call_functions(state.signature));
   // Values only: what belongs to isl must not be touched by two threads.
   pending.done_ = std::async(std::launch::async, [compiler = state.compiler, folder, object = state.object, numerics = program.numerics(), machine,
                                                   flags = options.extra_flags] {
@@ -202,7 +154,7 @@ IsolatedRun CompiledKernel::run_timed(const Sizes& sizes, Arrays& arguments, dou
   job.object = state_->object;
   job.sizes = state_->size_vector(sizes);
   for (const TensorArgument& argument : state_->signature.arguments)
-    job.arrays.push_back({argument.tensor, argument.written(), lay_out(argument, state_->argument(arguments, argument, sizes), sizes), {}});
+    job.arrays.push_back({argument.tensor, argument.written(), lay_out(argument, array_for(argument, arguments, sizes), sizes), {}});
   job.timing.seconds = timing.seconds;
   job.timing.least = timing.least;
   const auto start = std::chrono::steady_clock::now();

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "backends/runner/isolated_kernel.h"
 #include "interpreter/host_array.h"
 #include "ir/machine.h"
 #include "ir/module.h"
@@ -27,21 +28,7 @@ class KernelFault : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// How a run in a process of its own ended.
-struct IsolatedRun {
-  enum class End {
-    done,      ///< returned 0, arrays hold the results
-    refused,   ///< returned another code
-    crashed,   ///< ended by a signal
-    hung,      ///< ran into the time limit
-    overrun,   ///< wrote outside an array
-  };
-  End end = End::done;
-  int code = 0;         ///< return code, or signal number
-  std::string detail;   ///< one line for messages
-};
-
-class CompiledKernel {
+class CompiledKernel : public IsolatedKernel {
   struct State;
 
  public:
@@ -70,7 +57,7 @@ class CompiledKernel {
   int run(const Sizes& sizes, Arrays& arguments) const;
 
   /// The same in a process of its own, with a time limit: a crash or hang costs that process only.
-  IsolatedRun run_isolated(const Sizes& sizes, Arrays& arguments, double timeout_seconds) const;
+  IsolatedRun run_isolated(const Sizes& sizes, Arrays& arguments, double timeout_seconds) const override;
 
   /// What timing in a process of its own gives.
   struct Timing {

@@ -134,6 +134,8 @@ void CommandLine::add_compilers() {
   compile.add_option("--module", options.module, "Write the whole module (JSON) here, for `verify`; a folder where there are several programs")->type_name("FILE");
   for (CLI::App* command : {&run, &check}) add_seed(*command, options);
   check.add_flag("--stages", options.stages, "Run every compile stage in the tree interpreter instead of the compiled kernel; name the first that deviates");
+  check.add_flag("--emulate", options.emulate, "Run kernels of GPUs in the emulator on this machine: results, races, deadlocks, bounds (docs/emulator.md)")
+      ->excludes("--stages");
 }
 
 void CommandLine::add_measurers() {

@@ -4,6 +4,7 @@
 #include <sstream>
 
 #include "driver/check_kernel.h"
+#include "driver/executable_kernel.h"
 #include "driver/work.h"
 #include "frontends/cli/commands.h"
 #include "frontends/cli/guard.h"
@@ -23,7 +24,7 @@ namespace {
 struct Contender {
   std::string name;
   Item item;
-  std::optional<CompiledKernel> kernel;
+  std::optional<ExecutableKernel> kernel;
   std::string problem;  ///< why it takes no part
   int exit_code = exit_done;
   double seconds = 0;
@@ -81,8 +82,8 @@ void prepare(Contender& contender, std::uint64_t seed) {
     contender.exit_code = compiled.failed.exit_code;
     return;
   }
-  CompiledKernel kernel =
-      CompiledKernel::compile(*contender.item.program, compiled.module->text, contender.item.request.machine);
+  ExecutableKernel kernel =
+      ExecutableKernel::compile(*contender.item.program, compiled.module->text, contender.item.request.machine);
   const CheckReport report =
       check_kernels(*contender.item.program, {&kernel}, spread_sizes(*contender.item.program, timing_check_spread()), seed);
   if (!report.failure.empty()) {
@@ -104,7 +105,7 @@ ItemResult bench_one(const Item& item, const Options& options, Table& table) {
   Item timed = item;
   timed.request.resolve.typical_sizes = {sizes.begin(), sizes.end()};
   std::vector<Contender> contenders = contenders_of(timed, sizes, options);
-  std::vector<const CompiledKernel*> kernels;
+  std::vector<const ExecutableKernel*> kernels;
   for (Contender& contender : contenders) {
     prepare(contender, options.seed);
     if (contender.kernel) kernels.push_back(&*contender.kernel);
@@ -112,7 +113,7 @@ ItemResult bench_one(const Item& item, const Options& options, Table& table) {
   const Arrays arguments = make_arguments(*item.program, sizes, options.seed, Fill::uniform);
   const std::vector<double> seconds =
       kernels.empty() ? std::vector<double>()
-                      : CompiledKernel::bench_interleaved(kernels, sizes, arguments, options.seconds * double(kernels.size()));
+                      : ExecutableKernel::bench(kernels, sizes, arguments, options.seconds * double(kernels.size()));
   const Work work = count_work(*item.program, sizes);
   ItemResult result;
   result.details["sizes"] = sizes;

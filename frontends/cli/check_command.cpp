@@ -1,5 +1,7 @@
+#include "backends/runner/emulated_kernel.h"
 #include "driver/check_kernel.h"
 #include "driver/check_stages.h"
+#include "driver/executable_kernel.h"
 #include "frontends/cli/commands.h"
 #include "frontends/cli/guard.h"
 #include "frontends/cli/items.h"
@@ -25,13 +27,37 @@ std::vector<Sizes> sizes_to_check(const Item& item, const SizeSpread& spread) {
   return all;
 }
 
-ItemResult check_one(const Item& item, std::uint64_t seed) {
+/// The compiled kernel where its machine is; or, emulated, GPU text on the host under several orders.
+CheckReport check_module(const Item& item, const Module& module, const Options& options) {
+  const Machine& machine = item.request.machine;
+  if (!options.emulate) {
+    const ExecutableKernel kernel = ExecutableKernel::compile(*item.program, module.text, machine);
+    return check_kernels(*item.program, {&kernel}, sizes_to_check(item, check_spread()), options.seed);
+  }
+  const EmulatedKernel kernel = EmulatedKernel::compile(*item.program, module.text);
+  std::vector<EmulatedKernel> settings;
+  for (const emulator::Settings& setting : check_settings(machine.multiprocessor ? static_cast<unsigned>(machine.multiprocessor->warp) : 32, options.seed))
+    settings.push_back(kernel.with(setting));
+  std::vector<const IsolatedKernel*> kernels;
+  for (const EmulatedKernel& each : settings) kernels.push_back(&each);
+  return check_kernels(*item.program, kernels, sizes_to_check(item, emulation_spread()), options.seed);
+}
+
+/// @throws Errors(invalid_option) where the machine is none whose kernels the emulator runs.
+void require_device_text(const Item& item) {
+  const Machine& machine = item.request.machine;
+  if (machine.has_agents()) return;
+  throw Errors(Diagnostic{ErrorCode::invalid_option, {}, "--emulate runs kernels of GPUs; machine " + machine.name + " is a processor",
+                          "choose a GPU, e.g. --machine h200, or leave --emulate away", ""});
+}
+
+ItemResult check_one(const Item& item, const Options& options) {
+  if (options.emulate) require_device_text(item);
   Compiled compiled = compile_item(item);
   if (!compiled.module) return compiled.failed;
-  const CompiledKernel kernel = CompiledKernel::compile(*item.program, compiled.module->text, item.request.machine);
-  const CheckReport report = check_kernels(*item.program, {&kernel}, sizes_to_check(item, check_spread()), seed);
+  const CheckReport report = check_module(item, *compiled.module, options);
   ItemResult result;
-  result.summary = "proved; " + report.text();
+  result.summary = std::string("proved; ") + (options.emulate ? "emulated: " : "") + report.text();
   result.details["obligations"] = certificate_summary(compiled.module->certificate);
   result.details["runs"] = report.runs;
   result.details["sizes"] = Document::array();
@@ -73,7 +99,7 @@ ItemResult check_stages_of(const Item& item, std::uint64_t seed) {
 
 int run_check(const Options& options) {
   const ScratchFolder scratch;
-  return run_items(options, [&](const Item& item) { return options.stages ? check_stages_of(item, options.seed) : check_one(item, options.seed); });
+  return run_items(options, [&](const Item& item) { return options.stages ? check_stages_of(item, options.seed) : check_one(item, options); });
 }
 
 }  // namespace tileopt::cli

@@ -30,6 +30,7 @@ struct Options {
   std::string module;                ///< compile: file or folder for the whole module; see `verify`
   std::string prove = "all";         ///< "none", "winner" or "all"
   bool stages = false;               ///< check: every stage in the tree interpreter instead of the compiled kernel
+  bool emulate = false;              ///< check: kernels of GPUs in the emulator, on the host
   bool json = false;
   std::uint64_t seed = 1;
   bool check = false;                ///< fmt: only look

@@ -4,6 +4,7 @@
 #include <sstream>
 
 #include "driver/check_kernel.h"
+#include "driver/executable_kernel.h"
 #include "frontends/cli/commands.h"
 #include "frontends/cli/guard.h"
 #include "frontends/cli/items.h"
@@ -17,7 +18,7 @@ namespace tileopt::cli {
 namespace {
 
 /// The same program with the loops as written, through the same printer.
-std::optional<CompiledKernel> compile_original(const Item& item, bool proves_all) {
+std::optional<ExecutableKernel> compile_original(const Item& item, bool proves_all) {
   Item original = item;
   original.request.plan.reset();
   original.request.pins = parse_pins("schedule(\"original\")", "original");
@@ -28,7 +29,7 @@ std::optional<CompiledKernel> compile_original(const Item& item, bool proves_all
   original.request.proof.attempt = proves_all;
   const Compiled compiled = compile_item(original);
   if (!compiled.module) return std::nullopt;
-  return CompiledKernel::compile(*item.program, compiled.module->text, item.request.machine);
+  return ExecutableKernel::compile(*item.program, compiled.module->text, item.request.machine);
 }
 
 std::string fixed(double value, int digits) {
@@ -51,7 +52,7 @@ ItemResult run_one(const Item& item, const Options& options, Table& table) {
   timed.request.resolve.typical_sizes = {sizes.begin(), sizes.end()};
   Compiled compiled = compile_item(timed);
   if (!compiled.module) return compiled.failed;
-  const CompiledKernel kernel = CompiledKernel::compile(*item.program, compiled.module->text, item.request.machine);
+  const ExecutableKernel kernel = ExecutableKernel::compile(*item.program, compiled.module->text, item.request.machine);
 
   const CheckReport report = check_kernels(*item.program, {&kernel}, spread_sizes(*item.program, timing_check_spread()), options.seed);
   ItemResult result;
@@ -64,10 +65,10 @@ ItemResult run_one(const Item& item, const Options& options, Table& table) {
   }
 
   const Arrays arguments = make_arguments(*item.program, sizes, options.seed, Fill::uniform);
-  const std::optional<CompiledKernel> original = compile_original(item, options.prove == "all");
-  std::vector<const CompiledKernel*> kernels = {&kernel};
+  const std::optional<ExecutableKernel> original = compile_original(item, options.prove == "all");
+  std::vector<const ExecutableKernel*> kernels = {&kernel};
   if (original) kernels.push_back(&*original);
-  const std::vector<double> seconds = CompiledKernel::bench_interleaved(kernels, sizes, arguments, 1.0);
+  const std::vector<double> seconds = ExecutableKernel::bench(kernels, sizes, arguments, 1.0);
   const Work work = count_work(*item.program, sizes);
 
   table.add({item.program->name(), compact_sizes(*item.program, sizes), compiled.module->certificate.proved() ? result.details["obligations"]["proved"].dump() : "no",

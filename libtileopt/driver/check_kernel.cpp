@@ -24,12 +24,13 @@ std::string end_text(const IsolatedRun& run) {
     case IsolatedRun::End::crashed: return "the kernel crashed with signal " + std::to_string(run.code);
     case IsolatedRun::End::hung: return "the kernel did not return in " + std::to_string(static_cast<int>(timeout_seconds)) + " s";
     case IsolatedRun::End::overrun: return "the kernel wrote outside its arrays";
+    case IsolatedRun::End::faulty: return "the emulator reports a fault";
   }
   return "?";
 }
 
 /// "" where the run agrees with `reference`; `end` tells how it ended.
-std::string run_once(const Program& program, const CompiledKernel& kernel, const Sizes& sizes, const Arrays& arguments,
+std::string run_once(const Program& program, const IsolatedKernel& kernel, const Sizes& sizes, const Arrays& arguments,
                      const InterpreterResult& reference, IsolatedRun::End& end) {
   Arrays results = arguments;
   const IsolatedRun run = kernel.run_isolated(sizes, results, timeout_seconds);
@@ -52,6 +53,8 @@ std::vector<Fill> fills_for(const Program& program, const Sizes& sizes, std::siz
 
 SizeSpread timing_check_spread() { return {{1, 3, 7, 33, 64, 100}, 8, std::int64_t(1) << 20}; }
 
+SizeSpread emulation_spread() { return {{0, 1, 2, 3, 7, 33, 64, 100}, 12, std::int64_t(1) << 19}; }
+
 SizeSpread check_spread() { return {{0, 1, 2, 3, 7, 31, 33, 64, 100}}; }
 
 std::string CheckReport::text() const {
@@ -60,7 +63,7 @@ std::string CheckReport::text() const {
          (sizes.size() == 1 ? " size vector" : " size vectors");
 }
 
-CheckReport check_kernels(const Program& program, const std::vector<const CompiledKernel*>& kernels, const std::vector<Sizes>& sizes,
+CheckReport check_kernels(const Program& program, const std::vector<const IsolatedKernel*>& kernels, const std::vector<Sizes>& sizes,
                           std::uint64_t seed, std::int64_t both_fills) {
   CheckReport report;
   for (const Sizes& vector : sizes) {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "backends/openmp/runner.h"
+#include "backends/runner/isolated_kernel.h"
 #include "driver/size_vectors.h"
 
 namespace tileopt {
@@ -22,11 +22,13 @@ struct CheckReport {
 /// interpreter runs once for all kernels. Stops at the first failure. Vectors of more than `both_fills` instances get one
 /// kind of arguments, by turns.
 /// @throws ToolchainError where the process cannot be started.
-CheckReport check_kernels(const Program& program, const std::vector<const CompiledKernel*>& kernels, const std::vector<Sizes>& sizes,
+CheckReport check_kernels(const Program& program, const std::vector<const IsolatedKernel*>& kernels, const std::vector<Sizes>& sizes,
                           std::uint64_t seed, std::int64_t both_fills = std::int64_t(1) << 22);
 
 /// The size vectors that a kernel is tried at before it is timed: few and small.
 SizeSpread timing_check_spread();
+/// The size vectors of `check --emulate`: fewer, and smaller where loops are many.
+SizeSpread emulation_spread();
 /// The size vectors of `tileopt-schedule check`: small, odd, powers of two and their neighbours.
 SizeSpread check_spread();
 

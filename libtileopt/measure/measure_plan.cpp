@@ -35,7 +35,8 @@ RecordOutcome outcome_of(IsolatedRun::End end) {
     case IsolatedRun::End::refused: return RecordOutcome::refused;
     case IsolatedRun::End::crashed: return RecordOutcome::crashed;
     case IsolatedRun::End::hung: return RecordOutcome::hung;
-    case IsolatedRun::End::overrun: return RecordOutcome::overrun;
+    case IsolatedRun::End::overrun:
+    case IsolatedRun::End::faulty: return RecordOutcome::overrun;
   }
   return RecordOutcome::wrong;
 }

@@ -82,7 +82,7 @@ TEST_P(CaseTest, EqualsTheInterpreter) {
     if (!module) return;
     kernels.push_back(CompiledKernel::compile(*program, module->text, request.machine, {"", {"-Wall", "-Werror", "-Wno-unused-function"}}));
   }
-  std::vector<const CompiledKernel*> pointers;
+  std::vector<const IsolatedKernel*> pointers;
   for (const CompiledKernel& kernel : kernels) pointers.push_back(&kernel);
   const std::vector<Sizes> sizes = spread_sizes(*program, handed_sizes());
   ASSERT_FALSE(sizes.empty());

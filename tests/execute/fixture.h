@@ -57,7 +57,7 @@ class Execute : public ::testing::Test {
 
   /// Against the interpreter within its bounds, at many sizes.
   void check_sizes(const SizeSpread& spread) const {
-    std::vector<const CompiledKernel*> pointers;
+    std::vector<const IsolatedKernel*> pointers;
     for (const CompiledKernel& kernel : kernels_) pointers.push_back(&kernel);
     const CheckReport report = check_kernels(*program_, pointers, spread_sizes(*program_, spread), 3, 1 << 16);
     EXPECT_EQ(report.failure, "");

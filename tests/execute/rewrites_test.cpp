@@ -33,7 +33,7 @@ class ExecuteRewrites : public ::testing::Test {
       }
       kernels.push_back(CompiledKernel::compile(*program, module.text, request.machine, {"", {"-Wall", "-Werror", "-Wno-unused-function"}}));
     }
-    std::vector<const CompiledKernel*> pointers;
+    std::vector<const IsolatedKernel*> pointers;
     for (const CompiledKernel& kernel : kernels) pointers.push_back(&kernel);
     const CheckReport report = check_kernels(*program, pointers, sizes, 7);
     EXPECT_EQ(report.failure, "");

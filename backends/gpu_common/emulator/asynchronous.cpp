@@ -7,6 +7,11 @@
 
 namespace tileopt::emulator {
 
+CopyPipe& Machine::pipe_of(Thread& thread) {
+  if (thread.pipe == nullptr) thread.pipe = std::make_unique<CopyPipe>();
+  return *thread.pipe;
+}
+
 /// The pipe of a thread is an agent of its own: its step is the number of the group.
 void Machine::async_copy(std::byte* shared, const std::byte* global, unsigned bytes, unsigned source_bytes, const void* pc) {
   Thread& thread = *running_;
@@ -19,7 +24,7 @@ void Machine::async_copy(std::byte* shared, const std::byte* global, unsigned by
   if (misaligned(shared) || (source_bytes > 0 && misaligned(global)))
     fail(make_report("misaligned", who + " copies " + std::to_string(bytes) + " bytes asynchronously between addresses that are no multiples of that", {site}));
   const Agent pipe = thread.agent + threads_per_block_;
-  const Access step{pipe, thread.pipe.committed + 1, site, false};
+  const Access step{pipe, pipe_of(thread).committed + 1, site, false};
   if (source_bytes > 0) {
     Region& source = region_for(global, source_bytes, "copies", site);
     if (source.shadow != nullptr) check(source, global, source_bytes, Use::read, step, "reads");
@@ -27,7 +32,7 @@ void Machine::async_copy(std::byte* shared, const std::byte* global, unsigned by
   Region& target = region_for(shared, bytes, "copies", site);
   if (target.kind != Region::Kind::shared) fail(make_report("asynchronous copy", who + " copies into " + target.name + ", which is no shared memory", {site}));
   check(target, shared, bytes, Use::write, step, "writes");
-  thread.pipe.groups.back().push_back({shared, global, bytes, source_bytes});
+  thread.pipe->groups.back().push_back({shared, global, bytes, source_bytes});
   if (settings_.completion != Completion::early) return;
   std::memset(shared, 0, bytes);
   std::memcpy(shared, global, source_bytes);
@@ -35,28 +40,28 @@ void Machine::async_copy(std::byte* shared, const std::byte* global, unsigned by
 
 void Machine::async_commit() {
   settle(*running_);
-  ++running_->pipe.committed;
-  running_->pipe.groups.emplace_back();
+  CopyPipe& pipe = pipe_of(*running_);
+  ++pipe.committed;
+  pipe.groups.emplace_back();
 }
 
 void Machine::async_wait(unsigned pending) {
   Thread& thread = *running_;
   settle(thread);
-  CopyPipe& pipe = thread.pipe;
+  CopyPipe& pipe = pipe_of(thread);
   if (pipe.committed <= pending) return;
   const Tick wanted = pipe.committed - pending;
-  while (pipe.completed < wanted) complete_oldest(thread);
+  while (pipe.completed < wanted) complete_oldest(pipe);
   thread.clock.learn(thread.index + threads_per_block_, wanted);
 }
 
-void Machine::complete_oldest(Thread& thread) {
-  CopyPipe& pipe = thread.pipe;
+void Machine::complete_oldest(CopyPipe& pipe) {
   if (settings_.completion != Completion::early)
     for (const CopyPipe::Copy& copy : pipe.groups.front()) {
       std::memset(copy.shared, 0, copy.bytes);
       if (copy.source_bytes > 0) std::memcpy(copy.shared, copy.global, copy.source_bytes);
     }
-  pipe.groups.pop_front();
+  pipe.groups.erase(pipe.groups.begin());
   ++pipe.completed;
 }
 

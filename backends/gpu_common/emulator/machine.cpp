@@ -90,6 +90,7 @@ int Machine::launch(const tileopt_emulator_launch_request& request) {
     return 1;
   }
   request_ = &request;
+  if (threads != threads_per_block_) drop_spare_blocks();
   threads_per_block_ = static_cast<std::uint32_t>(threads);
   agents_ = 2 * threads_per_block_;
   published_.clear();
@@ -140,14 +141,47 @@ void Machine::run_blocks(std::uint64_t blocks) {
   }
 }
 
-void Machine::admit(std::uint64_t number) {
+void Thread::begin(Agent number, const Clock& knows, void (*entry)()) {
+  agent = number;
+  state = State::ready;
+  tick = 1;
+  clock = knows;
+  if (!released.empty()) released.clear();
+  if (!acquired.empty()) acquired.clear();
+  pipe.reset();
+  doubtful.reset();
+  fiber.start(stack_top, entry);
+}
+
+std::unique_ptr<Block> Machine::make_block() {
   auto block = std::make_unique<Block>();
-  block->number = static_cast<std::uint32_t>(number);
-  block->index = unrank(number, request_->grid);
-  const std::uint64_t shared_bytes = request_->shared_bytes;
   if (free_shared_.empty()) free_shared_.push_back(static_cast<std::byte*>(::operator new(settings_.max_shared_bytes, std::align_val_t(shared_alignment))));
   block->shared = free_shared_.back();
   free_shared_.pop_back();
+  for (std::uint32_t i = 0; i < threads_per_block_; ++i) {
+    auto thread = std::make_unique<Thread>();
+    thread->block = block.get();
+    thread->index = i;
+    thread->stack_top = stacks_.take();
+    block->threads.push_back(std::move(thread));
+  }
+  block->warps.resize((threads_per_block_ + settings_.warp_size - 1) / settings_.warp_size);
+  return block;
+}
+
+void Machine::admit(std::uint64_t number) {
+  std::unique_ptr<Block> block;
+  if (spare_.empty()) {
+    block = make_block();
+  } else {
+    block = std::move(spare_.back());
+    spare_.pop_back();
+  }
+  block->number = static_cast<std::uint32_t>(number);
+  block->index = unrank(number, request_->grid);
+  block->left = 0;
+  block->at_barrier.clear();
+  const std::uint64_t shared_bytes = request_->shared_bytes;
   std::fill_n(block->shared, shared_bytes, std::byte{0xff});
   auto region = std::make_unique<Region>();
   region->name = "shared memory";
@@ -158,28 +192,26 @@ void Machine::admit(std::uint64_t number) {
   block->shared_region = region.get();
   regions_.push_back(std::move(region));
   const Clock clock(block->number, agents_);
-  for (std::uint32_t i = 0; i < threads_per_block_; ++i) {
-    auto thread = std::make_unique<Thread>();
-    thread->block = block.get();
-    thread->index = i;
-    thread->agent = block->number * agents_ + i;
-    thread->clock = clock;
-    thread->stack_top = stacks_.take();
-    thread->fiber.start(thread->stack_top, &Machine::thread_entry);
-    block->threads.push_back(std::move(thread));
-  }
-  block->warps.resize((threads_per_block_ + settings_.warp_size - 1) / settings_.warp_size);
+  for (const std::unique_ptr<Thread>& thread : block->threads) thread->begin(block->number * agents_ + thread->index, clock, &Machine::thread_entry);
   resident_.push_back(std::move(block));
   ++blocks_run_;
 }
 
 void Machine::retire(Block& block) {
-  for (const std::unique_ptr<Thread>& thread : block.threads) stacks_.give(thread->stack_top);
-  free_shared_.push_back(block.shared);
-  const auto region = std::find_if(regions_.begin(), regions_.end(), [&](const auto& r) { return r.get() == block.shared_region; });
-  regions_.erase(region);
+  regions_.erase(std::find_if(regions_.begin(), regions_.end(), [&](const auto& region) { return region.get() == block.shared_region; }));
   last_region_ = nullptr;
-  resident_.erase(std::find_if(resident_.begin(), resident_.end(), [&](const auto& b) { return b.get() == &block; }));
+  const auto place = std::find_if(resident_.begin(), resident_.end(), [&](const auto& other) { return other.get() == &block; });
+  spare_.push_back(std::move(*place));
+  resident_.erase(place);
+}
+
+/// The next launch has blocks of another size.
+void Machine::drop_spare_blocks() {
+  for (const std::unique_ptr<Block>& block : spare_) {
+    for (const std::unique_ptr<Thread>& thread : block->threads) stacks_.give(thread->stack_top);
+    free_shared_.push_back(block->shared);
+  }
+  spare_.clear();
 }
 
 /// Lets every thread of the block that can go on do so once, until it waits, yields or ends. False: none could.
@@ -200,7 +232,8 @@ bool Machine::sweep(Block& block) {
 }
 
 void Machine::resume(Thread& thread) {
-  if (settings_.completion == Completion::random && thread.pipe.completed < thread.pipe.committed && random_.below(4) == 0) complete_oldest(thread);
+  if (settings_.completion == Completion::random && thread.pipe != nullptr && thread.pipe->completed < thread.pipe->committed && random_.below(4) == 0)
+    complete_oldest(*thread.pipe);
   running_ = &thread;
   ++switches_;
   thread.fiber.enter();
@@ -225,7 +258,7 @@ void Machine::thread_entry() {
 
 void Machine::finish(Thread& thread) {
   settle(thread);
-  while (thread.pipe.completed < thread.pipe.committed) complete_oldest(thread);
+  while (thread.pipe != nullptr && thread.pipe->completed < thread.pipe->committed) complete_oldest(*thread.pipe);
   thread.state = Thread::State::finished;
   Block& block = *thread.block;
   ++block.left;

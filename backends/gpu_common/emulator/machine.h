@@ -2,8 +2,6 @@
 #pragma once
 
 #include <array>
-#include <deque>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -40,7 +38,7 @@ struct CopyPipe {
     const std::byte* global;
     unsigned bytes, source_bytes;
   };
-  std::deque<std::vector<Copy>> groups{1};
+  std::vector<std::vector<Copy>> groups{1};   ///< from the first that is not complete
   Tick committed = 0, completed = 0;
 };
 
@@ -59,7 +57,7 @@ struct Thread {
   std::string waits_for;             ///< of a waiting thread
   Site site = 0;                     ///< where it waits, or left
   TicksOfBlocks released, acquired;  ///< at its last fence; by atomic operations since
-  CopyPipe pipe;
+  std::unique_ptr<CopyPipe> pipe;    ///< of a thread that has copied asynchronously
   /// A write that races unless it leaves every byte as it was.
   struct Doubtful {
     const std::byte* address;
@@ -68,6 +66,8 @@ struct Thread {
   };
   std::optional<Doubtful> doubtful;
 
+  /// Ready to run another kernel's thread of the same index, on the same stack.
+  void begin(Agent number, const Clock& knows, void (*entry)());
   bool on_stack(const void* address) const {
     return address < stack_top && address >= stack_top - StackPool::bytes;
   }
@@ -133,7 +133,9 @@ class Machine {
   // scheduling (machine.cpp)
   void run_blocks(std::uint64_t blocks);
   void admit(std::uint64_t number);
+  std::unique_ptr<Block> make_block();
   void retire(Block& block);
+  void drop_spare_blocks();
   bool sweep(Block& block);
   void resume(Thread& thread);
   void yield();
@@ -162,7 +164,8 @@ class Machine {
   void require_same_place(const char* what, Site mine, const Thread& other, Site theirs);
 
   // asynchronous copies (asynchronous.cpp)
-  void complete_oldest(Thread& thread);
+  CopyPipe& pipe_of(Thread& thread);
+  void complete_oldest(CopyPipe& pipe);
 
   Site site_of(const void* pc) const { return static_cast<Site>(static_cast<const std::byte*>(pc) - base_); }
   std::string agent_text(Agent agent) const;
@@ -181,8 +184,8 @@ class Machine {
   std::string kernel_;
   const tileopt_emulator_launch_request* request_ = nullptr;
   std::uint32_t threads_per_block_ = 0, agents_ = 0;
-  std::vector<std::unique_ptr<Block>> resident_;
-  std::vector<std::byte*> free_shared_;
+  std::vector<std::unique_ptr<Block>> resident_, spare_;   ///< spare: of blocks that have ended, with stacks and shared memory
+  std::vector<std::byte*> free_shared_;                    ///< of earlier launches
   Thread* running_ = nullptr;
   Site last_site_ = 0;
   bool in_atomic_ = false, failed_ = false;

@@ -1,4 +1,4 @@
-#include "backends/openmp/argument_bytes.h"
+#include "backends/runner/argument_bytes.h"
 
 #include <cstring>
 
