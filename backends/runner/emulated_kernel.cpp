@@ -1,12 +1,16 @@
 #include "backends/runner/emulated_kernel.h"
 
+#include <sstream>
+
 #include "backends/runner/argument_bytes.h"
 #include "backends/runner/call_arguments.h"
+#include "backends/runner/plan_context.h"
 
 namespace tileopt {
 
 struct EmulatedKernel::State {
   Signature signature;
+  SourceText text;
   emulator::Module module;
 };
 
@@ -16,18 +20,31 @@ emulator::Array::Role role_of(const TensorArgument& argument) {
   return argument.role == TensorRole::out ? emulator::Array::Role::out : emulator::Array::Role::inout;
 }
 
-std::string reports_text(const emulator::Outcome& outcome, const emulator::Settings& settings) {
-  std::string text;
-  for (const emulator::Report& report : outcome.reports)
-    text += (text.empty() ? "" : "; ") + report.kind + " in " + (report.kernel.empty() ? "the launcher" : report.kernel) + ", " + settings_text(settings) + ": " + report.text;
-  return text;
+std::string line_of(const std::string& text, int number) {
+  std::istringstream lines(text);
+  std::string line;
+  for (int i = 0; i < number && std::getline(lines, line); ++i) {
+  }
+  const std::size_t first = line.find_first_not_of(" \t");
+  return first == std::string::npos ? "" : line.substr(first);
+}
+
+/// "race in kernel …, random order …: line 22: …", with the kernel's place in the Plan.
+std::string reports_text(const emulator::Outcome& outcome, const emulator::Settings& settings, const SourceText& text) {
+  std::string all;
+  for (const emulator::Report& report : outcome.reports) {
+    const std::string context = plan_context(report.kernel, report.lines.empty() ? "" : line_of(text.source, report.lines.front()), text.facts);
+    all += (all.empty() ? "" : "\n") + report.kind + " in " + (report.kernel.empty() ? "the launcher" : report.kernel);
+    all += (context.empty() ? "" : " (" + context + ")") + ", " + settings_text(settings) + ": " + report.text;
+  }
+  return all;
 }
 }  // namespace
 
 EmulatedKernel EmulatedKernel::compile(const Program& program, const SourceText& text) {
   const Signature signature = make_signature(program, {});
   const std::string calls = call_functions(signature, "extern \"C\" ", {"nullptr"});
-  return EmulatedKernel(std::make_shared<State>(State{signature, emulator::Module::compile(text.source, calls)}), emulator::Settings());
+  return EmulatedKernel(std::make_shared<State>(State{signature, text, emulator::Module::compile(text.source, calls)}), emulator::Settings());
 }
 
 EmulatedKernel EmulatedKernel::with(const emulator::Settings& settings) const { return EmulatedKernel(state_, settings); }
@@ -42,9 +59,9 @@ IsolatedRun EmulatedKernel::run_isolated(const Sizes& sizes, Arrays& arguments, 
   const emulator::Outcome outcome = state_->module.run(size_values(signature, sizes), arrays, settings);
   switch (outcome.end) {
     case emulator::Outcome::End::refused: return {IsolatedRun::End::refused, outcome.code, ""};
-    case emulator::Outcome::End::faulty: return {IsolatedRun::End::faulty, 0, reports_text(outcome, settings)};
-    case emulator::Outcome::End::crashed: return {IsolatedRun::End::crashed, outcome.code, reports_text(outcome, settings)};
-    case emulator::Outcome::End::hung: return {IsolatedRun::End::hung, 0, reports_text(outcome, settings)};
+    case emulator::Outcome::End::faulty: return {IsolatedRun::End::faulty, 0, reports_text(outcome, settings, state_->text)};
+    case emulator::Outcome::End::crashed: return {IsolatedRun::End::crashed, outcome.code, reports_text(outcome, settings, state_->text)};
+    case emulator::Outcome::End::hung: return {IsolatedRun::End::hung, 0, reports_text(outcome, settings, state_->text)};
     case emulator::Outcome::End::done: break;
   }
   for (std::size_t i = 0; i < arrays.size(); ++i) {

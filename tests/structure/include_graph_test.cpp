@@ -28,11 +28,11 @@ const std::map<std::string, int> ranks = {
     {"frontends/tile_text", 4},
     {"backends", 4},
     {"backends/c_common", 5},
-    {"backends/openmp", 8},
-    {"backends/gpu_common/emulator", 6},
-    {"backends/runner", 7},
-    {"backends/gpu_common/emulator/device", 5},
-    {"backends/cuda/runtime", 8},
+    {"backends/openmp", 7},
+    {"backends/gpu_common/emulator", 5},
+    {"backends/runner", 6},
+    {"backends/gpu_common/emulator/device", 4},
+    {"backends/cuda/runtime", 7},
     {"backends/gpu_common", 6},
     {"backends/cuda", 7},
     {"cost_models", 6},
@@ -93,9 +93,9 @@ std::vector<Include> all_includes() {
   return all;
 }
 
-// The file that a quoted include names, relative to the root; "" where there is none.
+// The file that a quoted include names, relative to the root; "" where there is none. (Printed GPU text includes the emulator's header.)
 std::string resolve(const Include& include) {
-  for (const fs::path& base : {root / "libtileopt", root, root / "libtileopt/include", root / folder_of(include.file)})
+  for (const fs::path& base : {root / "libtileopt", root, root / "libtileopt/include", root / "backends/gpu_common/emulator/device", root / folder_of(include.file)})
     if (fs::is_regular_file(base / include.target)) return fs::relative(fs::canonical(base / include.target), fs::canonical(root)).generic_string();
   return "";
 }

@@ -1,0 +1,133 @@
+// What is printed for GPUs, in the emulator: every handed case and kernel of the collection agrees with the interpreter; texts with a guard
+// or a barrier taken away are reported with their line and their kernel of the Plan.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <set>
+
+#include "backends/runner/emulated_kernel.h"
+#include "backends/runner/plan_context.h"
+#include "cost_models/machines.h"
+#include "driver/check_kernel.h"
+#include "driver/request.h"
+#include "frontends/tile_text/tile_text.h"
+#include "support/text.h"
+
+namespace tileopt::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+const std::string root = TILEOPT_SOURCE_DIR;
+
+std::vector<std::string> programs() {
+  const std::set<std::string> left_out = {"error_bounds", "error_shape", "error_uninitialised", "wide_index"};
+  std::vector<std::string> names;
+  for (const std::string folder : {"tests/cases", "benchmarks/kernels"})
+    for (const auto& entry : fs::directory_iterator(root + "/" + folder))
+      if (entry.path().extension() == ".tile" && left_out.count(entry.path().stem().string()) == 0) names.push_back(folder + "/" + entry.path().stem().string());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+class Emulate : public testing::TestWithParam<std::string> {
+ protected:
+  std::shared_ptr<const Program> parse(const std::string& name) {
+    const std::string file = root + "/" + name + ".tile";
+    return std::make_shared<const Program>(parse_tile_file(context_.get(), read_file(file), file).programs.at(0));
+  }
+  /// The module for an H200; none where the machine refuses the program.
+  std::optional<Module> compile(const std::shared_ptr<const Program>& program) {
+    Request request;
+    request.machine = find_machine("h200");
+    request.backend = request.machine.backend;
+    request.proof.attempt = false;
+    Trace trace;
+    Candidate<Outcome> outcome = resolve_and_compile(program, request, trace);
+    if (const auto* refused = std::get_if<Infeasible>(&outcome)) {
+      ADD_FAILURE() << to_string(*refused);
+      return std::nullopt;
+    }
+    return std::move(std::get<Outcome>(outcome).module);
+  }
+  CheckReport check(const Program& program, const SourceText& text, const SizeSpread& spread) {
+    const EmulatedKernel kernel = EmulatedKernel::compile(program, text);
+    std::vector<EmulatedKernel> settings;
+    for (const emulator::Settings& setting : check_settings(32, 5)) settings.push_back(kernel.with(setting));
+    return check_kernels(program, {&settings[0], &settings[1]}, spread_sizes(program, spread), 7, 0);
+  }
+  poly::Context context_;
+};
+
+TEST_P(Emulate, AgreesWithTheInterpreter) {
+  const std::shared_ptr<const Program> program = parse(GetParam());
+  const std::optional<Module> module = compile(program);
+  if (!module) return;
+  const CheckReport report = check(*program, module->text, {{0, 1, 3, 33, 70}, 4, std::int64_t(1) << 15});
+  EXPECT_EQ(report.failure, "");
+  EXPECT_GT(report.runs, 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(Programs, Emulate, testing::ValuesIn(programs()), [](const auto& info) { return fs::path(info.param).stem().string(); });
+
+/// `text` with the occurrence number `position` of `from` replaced; none where there are not so many.
+std::optional<SourceText> changed(SourceText text, const std::string& from, const std::string& to, int position) {
+  std::size_t place = text.source.find(from);
+  for (; position > 0 && place != std::string::npos; --position) place = text.source.find(from, place + 1);
+  if (place == std::string::npos) return std::nullopt;
+  text.source.replace(place, from.size(), to);
+  return text;
+}
+
+using EmulateChanged = Emulate;
+
+TEST_F(EmulateChanged, AMissingBarrierIsARace) {
+  int barriers = 0;
+  for (const char* name : {"benchmarks/kernels/layernorm", "benchmarks/kernels/rmsnorm"}) {
+    const std::shared_ptr<const Program> program = parse(name);
+    const std::optional<Module> module = compile(program);
+    ASSERT_TRUE(module);
+    while (const auto text = changed(module->text, "\n      tileopt_block_barrier();", "\n", barriers)) {
+      SCOPED_TRACE(std::string(name) + ", barrier " + std::to_string(barriers++));
+      const CheckReport report = check(*program, *text, {{33, 300}, 3, std::int64_t(1) << 16});
+      EXPECT_EQ(report.end, IsolatedRun::End::faulty) << report.failure;
+      EXPECT_NE(report.failure.find("race in tileopt_kernel_"), std::string::npos) << report.failure;
+      EXPECT_NE(report.failure.find(" of the Plan, statement "), std::string::npos) << report.failure;
+      break;
+    }
+  }
+}
+
+TEST_F(EmulateChanged, AMissingGuardIsOutOfBoundsOrARace) {
+  const std::shared_ptr<const Program> program = parse("benchmarks/kernels/gemm");
+  const std::optional<Module> module = compile(program);
+  ASSERT_TRUE(module);
+  int guards = 0;
+  for (const std::string bound : {"M - ", "N - "}) {
+    const std::size_t use = module->text.source.find("<= tileopt_min(", module->text.source.find("__global__"));
+    ASSERT_NE(use, std::string::npos);
+    std::size_t place = module->text.source.find(", " + bound, use);
+    ASSERT_NE(place, std::string::npos) << bound;
+    SourceText text = module->text;
+    text.source.replace(place, 2, ", 1000000 + ");
+    ++guards;
+    const CheckReport report = check(*program, text, {{33, 70}, 3, std::int64_t(1) << 19});
+    EXPECT_EQ(report.end, IsolatedRun::End::faulty) << report.failure;
+    EXPECT_NE(report.failure.find("kernels[0] of the Plan, statement C"), std::string::npos) << report.failure;
+  }
+  EXPECT_EQ(guards, 2);
+}
+
+TEST(PlanContext, NamesTheKernelAndTheStatement) {
+  std::vector<PrintFacts> facts(2);
+  facts[1].leaves = {{"C_init", {}, {}}, {"C", {}, {}}, {"D", {}, {}}};
+  EXPECT_EQ(plan_context("tileopt_kernel_1_0_c", "D[i] = 1.0f;", facts), "kernels[1] of the Plan, statement D");
+  EXPECT_EQ(plan_context("tileopt_kernel_1_0_c", "C_value += A[i];", facts), "kernels[1] of the Plan, statement C or C_init");
+  EXPECT_EQ(plan_context("tileopt_kernel_1_0_c", "for (;;) {", facts), "kernels[1] of the Plan");
+  EXPECT_EQ(plan_context("tileopt_kernel_0_0_a", "D[i] = 1.0f;", facts), "kernels[0] of the Plan");
+  EXPECT_EQ(plan_context("tileopt_kernel_7_0_a", "D[i] = 1.0f;", facts), "");
+  EXPECT_EQ(plan_context("other", "D[i] = 1.0f;", facts), "");
+}
+
+}  // namespace
+}  // namespace tileopt::test
