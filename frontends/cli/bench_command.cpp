@@ -56,9 +56,11 @@ std::optional<Plan> recorded_plan(const Item& item, const Sizes& sizes, const st
 
 std::vector<Contender> contenders_of(const Item& item, const Sizes& sizes, const Options& options) {
   std::vector<Contender> contenders;
-  Item original = with_pins(item, parse_pins("schedule(\"original\")", "original"));
-  original.request.resolve.threads = 1;
-  contenders.push_back({"original", std::move(original), {}, "", exit_done, 0});
+  if (!item.request.machine.has_agents()) {
+    Item original = with_pins(item, parse_pins("schedule(\"original\")", "original"));
+    original.request.resolve.threads = 1;
+    contenders.push_back({"original", std::move(original), {}, "", exit_done, 0});
+  }
   const bool given = item.request.plan.has_value() || !item.request.pins.pins.empty();
   contenders.push_back({"planned", with_pins(item, {}), {}, "", exit_done, 0});
   if (given) contenders.push_back({item.request.plan ? "--plan" : "--pin", item, {}, "", exit_done, 0});

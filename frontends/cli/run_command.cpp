@@ -17,8 +17,9 @@ namespace tileopt::cli {
 
 namespace {
 
-/// The same program with the loops as written, through the same printer.
+/// The same program with the loops as written, through the same printer; none on a GPU, where one thread would run them.
 std::optional<ExecutableKernel> compile_original(const Item& item, bool proves_all) {
+  if (item.request.machine.has_agents()) return std::nullopt;
   Item original = item;
   original.request.plan.reset();
   original.request.pins = parse_pins("schedule(\"original\")", "original");

@@ -21,7 +21,7 @@ std::string end_text(const IsolatedRun& run) {
   switch (run.end) {
     case IsolatedRun::End::done: return "";
     case IsolatedRun::End::refused: return "the kernel refused valid arguments with code " + std::to_string(run.code);
-    case IsolatedRun::End::crashed: return "the kernel crashed with signal " + std::to_string(run.code);
+    case IsolatedRun::End::crashed: return run.code == 0 ? "the kernel crashed" : "the kernel crashed with signal " + std::to_string(run.code);
     case IsolatedRun::End::hung: return "the kernel did not return in " + std::to_string(static_cast<int>(timeout_seconds)) + " s";
     case IsolatedRun::End::overrun: return "the kernel wrote outside its arrays";
     case IsolatedRun::End::faulty: return "the emulator reports a fault";

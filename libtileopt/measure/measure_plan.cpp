@@ -88,7 +88,7 @@ std::string processor_name() {
 Measurer::Measurer(std::shared_ptr<const Program> program, Machine machine, MeasureOptions options)
     : program_(std::move(program)), machine_(std::move(machine)), options_(std::move(options)) {
   check_sizes(*program_, options_.sizes);
-  require_features(machine_);
+  require_machine(machine_);
   if (options_.compile.compiler.empty()) options_.compile.compiler = find_c_compiler();
   std::vector<std::string> flags = numeric_flags(program_->numerics());
   flags.insert(flags.end(), machine_.flags.begin(), machine_.flags.end());
@@ -149,7 +149,7 @@ PendingPlan Measurer::failed(const Plan& plan, const std::string& origin, const 
 PendingPlan Measurer::begin_text(const Plan& plan, const SourceText& text, const std::string& origin) const {
   PendingPlan pending{start_record(plan, origin), std::nullopt};
   pending.record.source_hash = hash_text(text.source + text.header);
-  pending.kernel = CompiledKernel::start(*program_, text, machine_, options_.compile);
+  pending.kernel = ExecutableKernel::start(*program_, text, machine_, options_.compile);
   return pending;
 }
 
@@ -179,7 +179,7 @@ void Measurer::check(PreparedPlan& prepared) const {
   prepared.kernel.reset();
 }
 
-void Measurer::set_reference(const CompiledKernel& kernel) {
+void Measurer::set_reference(const IsolatedKernel& kernel) {
   if (exact_ || approximate_) return;
   Arrays results = arguments_;
   if (kernel.run_isolated(options_.sizes, results, options_.timeout).end != IsolatedRun::End::done) return;

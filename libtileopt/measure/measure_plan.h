@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "backends/openmp/runner.h"
+#include "driver/executable_kernel.h"
 #include "driver/request.h"
 #include "driver/work.h"
 #include "interpreter/interpreter.h"
@@ -30,13 +30,13 @@ struct MeasureOptions {
 /// A Plan whose text the C compiler is working on, or how that ended.
 struct PendingPlan {
   Record record;                                 ///< as in PreparedPlan
-  std::optional<CompiledKernel::Pending> kernel;
+  std::optional<ExecutableKernel::Pending> kernel;
 };
 
 /// A kernel that was compiled for a Plan, or how that ended.
 struct PreparedPlan {
   Record record;                        ///< all but the measurement; its outcome is `measured` where `kernel` is set
-  std::optional<CompiledKernel> kernel;
+  std::optional<ExecutableKernel> kernel;
 };
 
 /// Measures Plans of one program at one size vector on one machine. Arguments and reference results are made once.
@@ -61,7 +61,7 @@ class Measurer {
 
   /// Results to compare with at the sizes of the measurement: the interpreter's where it can run them, else those of `kernel`,
   /// which was checked at small sizes. Without either, only what the calls of one kernel say of each other is compared.
-  void set_reference(const CompiledKernel& kernel);
+  void set_reference(const IsolatedKernel& kernel);
   const RecordKey& key() const { return key_; }
   const Work& work() const { return work_; }
 

@@ -27,10 +27,10 @@ TEST(CheckEmulate, IsForGpusOnly) {
 TEST(CheckEmulate, ExcludesStages) { EXPECT_EQ(run_tool({"check", "--emulate", "--stages", kernel_file("transpose")}).exit_code, 1); }
 
 TEST(Gpu, WithoutADriverIsExit4WithTheReason) {
-  for (const char* command : {"check", "run", "bench"}) {
+  for (const char* command : {"check", "run", "bench", "measure", "search"}) {
     SCOPED_TRACE(command);
     const Folder folder;
-    const ToolRun run = run_shell(std::string("TILEOPT_LIBCUDA=/nowhere/libcuda.so.1 tileopt-schedule ") + command + " " + kernel_file("transpose") + " --machine h200", folder.path());
+    const ToolRun run = run_shell(std::string("TILEOPT_LIBCUDA=/nowhere/libcuda.so.1 tileopt-schedule ") + command + " " + kernel_file("transpose") + " --machine h200" + (std::string(command) == "measure" || std::string(command) == "search" ? " --size M=64,N=64 --records r.jsonl" : ""), folder.path());
     EXPECT_EQ(run.exit_code, 4) << run.err;
     EXPECT_NE(run.err.find("no NVIDIA driver: /nowhere/libcuda.so.1"), std::string::npos) << run.err;
     EXPECT_NE(run.err.find("hint: run this on a machine with an NVIDIA GPU"), std::string::npos) << run.err;

@@ -2,9 +2,11 @@
 // or a barrier taken away are reported with their line and their kernel of the Plan.
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <set>
 
+#include "backends/cuda/runtime/nvrtc.h"
 #include "backends/runner/emulated_kernel.h"
 #include "backends/runner/plan_context.h"
 #include "cost_models/machines.h"
@@ -66,6 +68,20 @@ TEST_P(Emulate, AgreesWithTheInterpreter) {
   const CheckReport report = check(*program, module->text, {{0, 1, 3, 33, 70}, 4, std::int64_t(1) << 15});
   EXPECT_EQ(report.failure, "");
   EXPECT_GT(report.runs, 0);
+}
+
+TEST_P(Emulate, NvrtcTakesTheDeviceCode) {
+  const std::shared_ptr<const Program> program = parse(GetParam());
+  const std::optional<Module> module = compile(program);
+  if (!module) return;
+  setenv("TILEOPT_CACHE", "", 1);
+  try {
+    cuda::compile_device_code("", "sm_90", false);
+  } catch (const ToolchainError& error) {
+    GTEST_SKIP() << error.what();
+  }
+  const cuda::Cubin cubin = cuda::compile_device_code(module->text.source, "sm_90", program->numerics().contract);
+  EXPECT_EQ(cubin.image.substr(1, 3), "ELF");
 }
 
 INSTANTIATE_TEST_SUITE_P(Programs, Emulate, testing::ValuesIn(programs()), [](const auto& info) { return fs::path(info.param).stem().string(); });

@@ -47,13 +47,20 @@ bool take_all(const Signature& signature, const std::vector<std::string>& result
 }
 }  // namespace
 
-DeviceKernel DeviceKernel::compile(const Program& program, const SourceText& text, const Machine& machine) {
+DeviceKernel DeviceKernel::compile(const Program& program, const SourceText& text, const Machine& machine) { return start(program, text, machine).finish(); }
+
+/// What belongs to isl is read here: the compilers' thread gets values only.
+DeviceKernel::Pending DeviceKernel::start(const Program& program, const SourceText& text, const Machine& machine) {
   cuda::DriverApi::open();
-  const std::string architecture = architecture_of(machine);
+  Pending pending;
   Signature signature = make_signature(program, {});
-  cuda::Cubin cubin = cuda::compile_device_code(text.source, architecture, program.numerics().contract);
-  emulator::Module launcher = emulator::Module::compile_launcher(text.source, call_functions(signature, "extern \"C\" ", {"nullptr"}));
-  return DeviceKernel(std::make_shared<State>(std::move(signature), std::move(cubin), std::move(launcher), architecture));
+  std::string calls = call_functions(signature, "extern \"C\" ", {"nullptr"});
+  pending.state_ = std::async(std::launch::async, [signature = std::move(signature), calls = std::move(calls), source = text.source, architecture = architecture_of(machine),
+                                                   contract = program.numerics().contract] {
+    cuda::Cubin cubin = cuda::compile_device_code(source, architecture, contract);
+    return std::make_shared<State>(signature, std::move(cubin), emulator::Module::compile_launcher(source, calls), architecture);
+  });
+  return pending;
 }
 
 IsolatedRun DeviceKernel::run_isolated(const Sizes& sizes, Arrays& arguments, double timeout_seconds) const {

@@ -1,6 +1,7 @@
 /// A printed CUDA module on this machine's GPU, called like any other kernel.
 #pragma once
 
+#include <future>
 #include <memory>
 #include <string>
 #include <vector>
@@ -18,6 +19,21 @@ class DeviceKernel : public IsolatedKernel {
   /// Device code by NVRTC (or from the cache) for the machine's architecture, the launcher by the host's C++ compiler.
   /// @throws ToolchainError: no driver, no NVRTC, no C++ compiler, or one of them refuses the text.
   static DeviceKernel compile(const Program& program, const SourceText& text, const Machine& machine);
+
+  /// A compilation that has begun: the compilers run beside the caller.
+  class Pending {
+   public:
+    /// Waits. Once only. @throws ToolchainError: a compiler failed.
+    DeviceKernel finish() { return DeviceKernel(state_.get()); }
+    /// Waits, and keeps what went wrong for `finish`.
+    void wait() const { state_.wait(); }
+
+   private:
+    friend class DeviceKernel;
+    std::future<std::shared_ptr<State>> state_;
+  };
+  /// As compile, in two steps. @throws ToolchainError: no driver.
+  static Pending start(const Program& program, const SourceText& text, const Machine& machine);
 
   /// @throws also ToolchainError where the GPU cannot be used: none, of another architecture, too little memory.
   IsolatedRun run_isolated(const Sizes& sizes, Arrays& arguments, double timeout_seconds) const override;

@@ -85,15 +85,15 @@ void Machine::atomic(std::byte* address, unsigned bytes, tileopt_emulator_order 
   apply(address, operands);
   in_atomic_ = false;
   const bool changed = std::memcmp(before.data(), address, bytes) != 0;
-  TicksOfBlocks& published = published_[address];
-  if (order == TILEOPT_ACQUIRE) {
-    thread.clock.join(published);
-  } else if (order == TILEOPT_RELEASE) {
-    published = thread.clock.everything(thread.index, thread.tick);
+  const auto published = published_.find(address);
+  if (order == TILEOPT_RELEASE) {
+    published_[address] = thread.clock.everything(thread.index, thread.tick);
     ++thread.tick;
+  } else if (order == TILEOPT_ACQUIRE) {
+    if (published != published_.end()) thread.clock.join(published->second);
   } else {
-    join(thread.acquired, published);
-    join(published, thread.released);
+    if (published != published_.end()) join(thread.acquired, published->second);
+    if (!thread.released.empty()) join(published_[address], thread.released);
   }
   if (changed) ++progress_;
   else yield();

@@ -198,6 +198,7 @@ void Machine::admit(std::uint64_t number) {
 }
 
 void Machine::retire(Block& block) {
+  std::erase_if(published_, [&](const auto& entry) { return block.shared_region->holds(static_cast<const std::byte*>(entry.first)); });
   regions_.erase(std::find_if(regions_.begin(), regions_.end(), [&](const auto& region) { return region.get() == block.shared_region; }));
   last_region_ = nullptr;
   const auto place = std::find_if(resident_.begin(), resident_.end(), [&](const auto& other) { return other.get() == &block; });
