@@ -23,7 +23,8 @@ namespace fs = std::filesystem;
 const std::string root = TILEOPT_SOURCE_DIR;
 
 std::vector<std::string> programs() {
-  const std::set<std::string> left_out = {"error_bounds", "error_shape", "error_uninitialised", "wide_index"};
+  // Wrong on purpose or too large; and causal_softmax, whose schedule for a GPU takes minutes.
+  const std::set<std::string> left_out = {"error_bounds", "error_shape", "error_uninitialised", "wide_index", "causal_softmax"};
   std::vector<std::string> names;
   for (const std::string folder : {"tests/cases", "benchmarks/kernels"})
     for (const auto& entry : fs::directory_iterator(root + "/" + folder))

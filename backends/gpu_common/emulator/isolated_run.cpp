@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/time.h>
 #include <sys/wait.h>
@@ -141,6 +142,7 @@ void catch_signals(double timeout_seconds) {
 /// The child: never returns.
 [[noreturn]] void run_here(const LoadedObject& object, const std::vector<std::int64_t>& sizes, const std::vector<Array>& arguments, const Layout& layout,
                            std::byte* memory, const Settings& settings, int answer_to) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
   const rlimit limit = {memory_limit + std::uint64_t(layout.bytes), memory_limit + std::uint64_t(layout.bytes)};
   setrlimit(RLIMIT_DATA, &limit);
   const rlimit no_core = {0, 0};
