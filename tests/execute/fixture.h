@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "backends/openmp/runner.h"
 #include "cost_models/machines.h"
 #include "driver/check_kernel.h"
 #include "driver/request.h"

@@ -1,6 +1,7 @@
 // Rewritten programs, compiled, proved, run with one and two threads, and compared with the interpreter's run of the source.
 #include <gtest/gtest.h>
 
+#include "backends/openmp/runner.h"
 #include "cost_models/machines.h"
 #include "driver/check_kernel.h"
 #include "driver/request.h"

@@ -5,6 +5,7 @@
 #include <iostream>
 #include <map>
 
+#include "backends/openmp/runner.h"
 #include "cost_models/machines.h"
 #include "driver/check_kernel.h"
 #include "driver/request.h"

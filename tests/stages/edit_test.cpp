@@ -8,6 +8,7 @@
 #include <regex>
 #include <set>
 
+#include "backends/openmp/runner.h"
 #include "cost_models/machines.h"
 #include "driver/check_kernel.h"
 #include "driver/check_stages.h"
