@@ -28,9 +28,21 @@ std::string replaced(std::string text, const std::string& from, const std::strin
   return text;
 }
 
+/// "(tileopt_tuple_f32_i64){…}" as "tileopt_tuple_f32_i64{…}": compound literals are C's and GNU's, NVRTC has none.
+std::string without_compound_literals(std::string text) {
+  const std::string head = "(tileopt_tuple_";
+  for (std::size_t at = text.find(head); at != std::string::npos; at = text.find(head, at + 1)) {
+    const std::size_t end = text.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_", at + 1);
+    if (end == std::string::npos || text.compare(end, 2, "){") != 0) continue;
+    text.erase(end, 1);
+    text.erase(at, 1);
+  }
+  return text;
+}
+
 /// The C of helpers and checks as C++: functions for both sides, lists with an address, composed values without parentheses.
 std::string as_cpp(std::string text) {
-  text = replaced(std::move(text), "static inline ", "TILEOPT_DEVICE ");
+  text = without_compound_literals(replaced(std::move(text), "static inline ", "TILEOPT_DEVICE "));
   return replaced(std::move(text), "(const int64_t[]){", "tileopt_list{");
 }
 
