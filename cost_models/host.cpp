@@ -130,8 +130,9 @@ std::vector<Atom> atoms(const VectorUnit& unit, int latency) {
                  unit.fma_per_cycle,
                  latency};
   const Atom box{"vector_box", "elementwise", 2, {{"result", "any", "*1"}, {"any", "any", "**"}}, unit.fma_per_cycle, latency};
+  const Atom reduce{"vector_reduce", "reduce", 1, {{"result", "any", "0"}, {"any", "any", "*"}}, unit.fma_per_cycle, latency};
   const Atom update{"atomic_update", "atomic_update", 0, {{"result", "memory", ""}}, 0.05, 20};
-  return {fma, box, update};
+  return {fma, box, reduce, update};
 }
 
 }  // namespace

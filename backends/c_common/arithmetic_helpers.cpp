@@ -261,9 +261,21 @@ void add_float_minmax(std::vector<HelperRow>& rows, ElementType type) {
 }
 }  // namespace
 
+const char* const stream_fence = R"(/* What was stored past the caches is visible before what follows. */
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+static inline void tileopt_stream_fence(void) {
+#if defined(__SSE2__)
+  _mm_sfence();
+#endif
+}
+)";
+
 std::vector<HelperRow> arithmetic_helper_rows() {
   std::vector<HelperRow> rows;
   add_index(rows);
+  rows.push_back({"tileopt_stream_fence", {}, stream_fence});
   rows.push_back({"tileopt_bits_f32", {}, bits_f32});
   rows.push_back({"tileopt_f32_bits", {}, f32_bits});
   rows.push_back({"tileopt_odd_f32", {"tileopt_bits_f32", "tileopt_f32_bits"}, odd_f32});

@@ -99,13 +99,49 @@ bool BodyPrinter::replaceable(const Accumulation& accumulation) const {
   return storage.kind == Storage::Kind::memory && storage.element == type && accumulates_in(type);
 }
 
-void BodyPrinter::print_loop_lines(const AstFor& loop, const std::string& pragma) {
+bool BodyPrinter::streams_below(const AstNodePtr& node) const {
+  for (const AstNodePtr& child : flat_children(node)) {
+    if (const auto* leaf = std::get_if<AstLeaf>(&child->node); leaf != nullptr && ast_.statements.at(leaf->statement).stream) return true;
+    if (const auto* loop = std::get_if<AstFor>(&child->node); loop != nullptr && streams_below(loop->body)) return true;
+    if (const auto* allocate = std::get_if<AstAllocate>(&child->node); allocate != nullptr && streams_below(allocate->body)) return true;
+    const auto* branch = std::get_if<AstIf>(&child->node);
+    if (branch != nullptr && (streams_below(branch->then_body) || streams_below(branch->else_body))) return true;
+  }
+  return false;
+}
+
+void BodyPrinter::print_fence() {
+  helpers_.use("tileopt_stream_fence");
+  out_.line("tileopt_stream_fence();");
+}
+
+void BodyPrinter::print_loop_lines(const AstFor& loop, const std::string& pragma, bool fenced) {
   const std::string header = loop_header(loop);
   record_loop(loop, header, pragma);
+  if (fenced && muted_ == 0) facts_.loops.back().fenced = true;
+  around_[loop.digit] = &loop;
   if (!pragma.empty()) out_.line(pragma);
   out_.open(header);
   print_braced(loop.body);
+  if (fenced) print_fence();
   out_.close();
+  around_.erase(loop.digit);
+}
+
+std::vector<Subscripts> BodyPrinter::reads_ahead(const AstLeaf& leaf) const {
+  const auto loop = around_.find(ast_.statements.at(leaf.statement).prefetch);
+  if (loop == around_.end()) return {};
+  const std::string& variable = loop->second->variable;
+  const AstExprPtr next = ast_operation(AstExpr::Kind::add, {ast_name(variable), ast_integer(loop->second->step)});
+  std::vector<Subscripts> ahead;
+  for (const std::vector<AstExprPtr>& read : leaf.reads) {
+    std::set<std::string> names;
+    for (const AstExprPtr& subscript : read) collect_names(subscript, names);
+    ahead.emplace_back();
+    if (names.count(variable) == 0) continue;
+    for (const AstExprPtr& subscript : read) ahead.back().push_back(resolve(substitute(subscript, {{variable, next}})));
+  }
+  return ahead;
 }
 
 void BodyPrinter::print_bound(const AstFor& loop) {
@@ -212,6 +248,7 @@ void BodyPrinter::print_leaf(const AstLeaf& leaf) {
       if (view.predicate != nullptr) fact.tested.push_back("predicate");
       if (view.atomic) fact.tested.push_back("atomic");
     }
+    fact.streamed = statement.stream;
     facts_.leaves.push_back(std::move(fact));
   }
   AstLeaf resolved = leaf;
@@ -220,7 +257,9 @@ void BodyPrinter::print_leaf(const AstLeaf& leaf) {
   resolved.extents = resolve(leaf.extents);
   resolved.instance = resolve(leaf.instance);
   for (auto& read : resolved.reads) read = resolve(read);
-  LeafPrinter(out_, storage_, names_, helpers_, machine_.vector_bytes, language_).print(make_leaf_view(resolved, ast_, program_, storage_, settled_), take_braces());
+  LeafView view = make_leaf_view(resolved, ast_, program_, storage_, settled_);
+  view.ahead = reads_ahead(leaf);
+  LeafPrinter(out_, storage_, names_, helpers_, machine_.vector_bytes, language_).print(view, take_braces());
 }
 
 void BodyPrinter::print_for(const AstFor& loop) {

@@ -55,7 +55,13 @@ class BodyPrinter {
 
   std::string unroll_count(const AstFor& loop) const;
   bool replaceable(const Accumulation& accumulation) const;
-  void print_loop_lines(const AstFor& loop, const std::string& pragma);
+  /// The loop with its body; `fenced`: a fence ends the body.
+  void print_loop_lines(const AstFor& loop, const std::string& pragma, bool fenced = false);
+  /// Some leaf below stores past the caches.
+  bool streams_below(const AstNodePtr& node) const;
+  void print_fence();
+  /// The corners of the leaf's reads at the next value of the loop that is fetched for; empty where there is none, or it does not move them.
+  std::vector<Subscripts> reads_ahead(const AstLeaf& leaf) const;
   /// The accumulated element lives in a C variable during the loop. `clause(variable)`: appended to the pragma.
   void print_replaced(const AstFor& loop, const Accumulation& accumulation, const std::string& pragma_head,
                       const std::function<std::string(const std::string&)>& clause);
@@ -82,6 +88,7 @@ class BodyPrinter {
   PrintFacts facts_;
   std::map<std::string, AstExprPtr> constants_;  ///< variables of loops that are being unrolled
   int muted_ = 0;          ///< > 0 in repeated copies of an unrolled body: facts are recorded once
+  std::map<std::string, const AstFor*> around_;  ///< digit -> loop around that counts
   std::set<std::string> settled_;  ///< variables of bound loops around
   bool braced_ = false;    ///< the next node is the only one between its braces
 };

@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "ir/expr.h"
+
 namespace tileopt {
 
 struct HelperRow {
@@ -18,6 +20,10 @@ std::vector<HelperRow> arithmetic_helper_rows();
 std::vector<HelperRow> math_helper_rows();
 /// Rows on vectors; `@` stands for the number of lanes, requirements are of the same number of lanes.
 std::vector<HelperRow> vector_helper_rows();
+/// The functions of Call on vectors, and the single instructions that they are made of.
+std::vector<HelperRow> vector_math_helper_rows();
+/// Whether the function has such a row for elements of this compute type.
+bool has_vector_function(Function function, ElementType type);
 
 /// Both scalar tables, in emission order.
 const std::vector<HelperRow>& scalar_helper_table();

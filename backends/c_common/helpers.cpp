@@ -13,7 +13,29 @@ const HelperRow& find_row(const std::vector<HelperRow>& table, const std::string
   return table.front();
 }
 
+/// A line that mentions `{rotated}` stands for one line for each half of the lanes: lanes / 2, lanes / 4, ..., 1 places further round.
+std::string with_halves(const std::string& text, int lanes) {
+  const std::string mark = "{rotated}";
+  const std::size_t at = text.find(mark);
+  if (at == std::string::npos) return text;
+  const std::size_t start = text.rfind('\n', at) + 1, end = text.find('\n', at) + 1;
+  std::string lines;
+  for (int half = lanes / 2; half > 0; half /= 2) {
+    std::string indices;
+    for (int lane = 0; lane < lanes; ++lane) indices += (lane > 0 ? ", " : "") + std::to_string((lane + half) % lanes);
+    lines += text.substr(start, at - start) + indices + text.substr(at + mark.size(), end - at - mark.size());
+  }
+  return text.substr(0, start) + lines + with_halves(text.substr(end), lanes);
+}
+
 std::string with_lanes(std::string text, int lanes) {
+  text = with_halves(text, lanes);
+  for (const auto& [mark, first] : {std::pair<std::string, int>("{low}", 0), std::pair<std::string, int>("{high}", lanes / 2)}) {
+    std::string indices;
+    for (int lane = 0; lane < lanes / 2; ++lane)
+      indices += (lane > 0 ? ", " : "") + std::to_string(first + lane) + ", " + std::to_string(first + lane + lanes);
+    if (const std::size_t at = text.find(mark); at != std::string::npos) text.replace(at, mark.size(), indices);
+  }
   for (std::size_t at = text.find('@'); at != std::string::npos; at = text.find('@', at)) text.replace(at, 1, std::to_string(lanes));
   return text;
 }
@@ -70,7 +92,11 @@ const std::vector<HelperRow>& scalar_helper_table() {
 }
 
 const std::vector<HelperRow>& vector_helper_table() {
-  static const std::vector<HelperRow> table = vector_helper_rows();
+  static const std::vector<HelperRow> table = [] {
+    std::vector<HelperRow> rows = vector_helper_rows();
+    for (HelperRow& row : vector_math_helper_rows()) rows.push_back(std::move(row));
+    return rows;
+  }();
   return table;
 }
 

@@ -150,6 +150,7 @@ LeafView make_leaf_view(const AstLeaf& leaf, const Ast& ast, const Program& prog
   TILEOPT_CHECK(source.reads.size() == view.reads.size(), "reads of leaf " + leaf.statement);
   TILEOPT_CHECK(source.indices.size() <= view.indices.size(), "index values of leaf " + leaf.statement);
   view.combine = source.combine;
+  view.reassociate = program.numerics().reassociate;
   if (source.combine == Combine::monoid) view.monoid = &program.monoid(source.monoid);
   view.body = source.body;
   view.type = source.body->type;

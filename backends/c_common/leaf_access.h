@@ -41,10 +41,12 @@ struct LeafView {
   ElementType type = ElementType::f32;   ///< of the value written, as the program sees it
   LeafOperand write;
   std::vector<LeafOperand> reads;
+  std::vector<Subscripts> ahead;         ///< per read: its corner at the next value of the loop that is fetched for, or empty
   std::vector<AstExprPtr> indices;
   std::vector<AstExprPtr> extents;       ///< per box digit, or empty
   std::vector<long> radices;
   bool copy = false;
+  bool reassociate = false;              ///< reductions of floats may run in any order
   bool atomic = false;                   ///< the update is one atomic operation
   /// Guards that no loop around has settled: the leaf runs where the value equals the iterator.
   struct Guarded {
@@ -56,6 +58,8 @@ struct LeafView {
   ExprPtr predicate;  ///< or null
 
   long points() const;
+  /// What it writes goes past the caches, where it lies in an argument.
+  bool streams() const { return statement->stream && write.storage->kind == Storage::Kind::memory && write.storage->extents.empty(); }
   bool zero_fill() const { return statement->zero_fill; }
   AstExprPtr index_at(std::size_t index, const std::vector<AstExprPtr>& point) const;
   /// Reads that touch the written array at (possibly) other elements: box points must then run one by one.

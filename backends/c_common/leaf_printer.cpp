@@ -180,15 +180,14 @@ void LeafPrinter::print_loops(const LeafView& leaf, const std::vector<AstExprPtr
 }
 
 void LeafPrinter::print_edge(const LeafView& leaf, const std::vector<AstExprPtr>& extents, bool scoped) {
-  const bool block = !scoped && touches_named(leaf);
-  if (touches_named(leaf)) {
-    VectorLeaf vectors(leaf, out_, storage_, names_, helpers_, vector_bytes_);
-    if (vectors.possible_in_part()) {
-      if (block) out_.open("");
-      vectors.print_part(extents);
-      if (block) out_.close();
-      return;
-    }
+  VectorLeaf vectors(leaf, out_, storage_, names_, helpers_, vector_bytes_);
+  const bool in_part = vectors.possible_in_part();
+  const bool block = !scoped && (in_part || touches_named(leaf));
+  if (in_part) {
+    if (block) out_.open("");
+    vectors.print_part(extents);
+    if (block) out_.close();
+    return;
   }
   LeafView spilled = leaf;
   if (block) out_.open("");

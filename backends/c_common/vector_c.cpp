@@ -3,12 +3,22 @@
 #include <algorithm>
 #include <set>
 
+#include "backends/c_common/helper_table.h"
 #include "backends/c_common/scalar_c.h"
 #include "support/error.h"
 
 namespace tileopt {
 
 namespace {
+/// Subexpressions of a body that is printed on vectors: shared ones are written out each time.
+constexpr long kLargestVectorBody = 1000;
+
+bool written_within(const ExprPtr& expr, long& budget) {
+  if (--budget < 0) return false;
+  const std::vector<ExprPtr> parts = operands(*expr);
+  return std::all_of(parts.begin(), parts.end(), [&](const ExprPtr& part) { return written_within(part, budget); });
+}
+
 bool is_four_bit(ElementType type) { return type == ElementType::i4 || type == ElementType::u4; }
 
 /// Types with vector forms: not bool, tuples, the floats that only scalar helpers convert, and what wraps inside a lane.
@@ -92,7 +102,9 @@ bool operators_on_vectors(const ExprPtr& expr) {
       const bool widens = is_four_bit(n.operand->type) && std::holds_alternative<Read>(n.operand->node);
       return converts_on_vectors(n.operand->type, expr->type) && (widens || operators_on_vectors(n.operand));
     }
-    bool operator()(const Call&) const { return false; }
+    bool operator()(const Call& n) const {
+      return is_number(expr->type) && has_vector_function(n.function, compute_type(expr->type)) && operators_on_vectors(n.arguments.at(0));
+    }
     bool operator()(const MakeTuple&) const { return false; }
     bool operator()(const Component&) const { return false; }
   };
@@ -214,9 +226,11 @@ struct Lower {
     const std::string value = convert_vector_exactly(from, expr->type, operand.text, context.lanes, context.helpers);
     return {widens_exactly(from, expr->type) ? value : round_vector(expr->type, value, context), false};
   }
-  VectorValue operator()(const Call&) const {
-    TILEOPT_CHECK(false, "calls have no vector form");
-    return {};
+  VectorValue operator()(const Call& n) const {
+    const VectorValue operand = vector_c(n.arguments.at(0), context);
+    if (operand.uniform) return {call_c(n.function, expr->type, operand.text, context.helpers), true};
+    const std::string value = helper_call("tileopt_" + function_name(n.function) + "_", expr->type, without_parentheses(operand.text), context);
+    return {round_vector(expr->type, value, context), false};
   }
   VectorValue operator()(const MakeTuple&) const {
     TILEOPT_CHECK(false, "tuples have no vector form");
@@ -230,7 +244,8 @@ struct Lower {
 }  // namespace
 
 bool has_vector_form(const ExprPtr& body) {
-  if (!operators_on_vectors(body)) return false;
+  long budget = kLargestVectorBody;
+  if (!written_within(body, budget) || !operators_on_vectors(body)) return false;
   std::set<std::size_t> always, all;
   collect_reads(body, false, always);
   collect_reads(body, true, all);
@@ -250,6 +265,19 @@ std::string combine_vector_c(Combine combine, ElementType type, const std::strin
   const std::optional<BinaryOp> op = combine_operator(combine);
   TILEOPT_CHECK(op.has_value(), "combine " + combine_name(combine) + " has no vector form");
   return binary_vector(*op, type, VectorValue{element, false}, value, context).text;
+}
+
+bool has_fold(Combine combine, ElementType type) {
+  const bool folds = combine == Combine::sum || combine == Combine::prod || combine == Combine::min || combine == Combine::max;
+  return folds && is_number(type) && compute_type(type) == type;
+}
+
+std::string fold_vector_c(Combine combine, ElementType type, const std::string& vector, const VectorContext& context) {
+  return helper_call("tileopt_fold_" + combine_name(combine) + "_", type, without_parentheses(vector), context);
+}
+
+std::string identity_vector_c(Combine combine, ElementType type, const VectorContext& context) {
+  return as_vector_c({literal_c(combine_identity(combine, type), type), true}, type, context);
 }
 
 std::string convert_vector_exactly(ElementType from, ElementType to, const std::string& value, int lanes, Helpers& helpers) {

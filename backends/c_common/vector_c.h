@@ -23,7 +23,7 @@ struct VectorContext {
   Helpers& helpers;
 };
 
-/// True where every operator of the body has a form on vectors. Not: calls, float -> integer, `//`, `%`, shifts, bool values,
+/// True where every operator of the body has a form on vectors. Not: exp and its like of f64, float -> integer, `//`, `%`, shifts, bool values,
 /// and selections whose branches read what is not read anyway (an untaken branch may be out of bounds).
 bool has_vector_form(const ExprPtr& body);
 
@@ -33,6 +33,12 @@ VectorValue vector_c(const ExprPtr& expr, const VectorContext& context);
 std::string as_vector_c(const VectorValue& value, ElementType type, const VectorContext& context);
 /// element (+) value on vectors; `type` is the tensor's.
 std::string combine_vector_c(Combine combine, ElementType type, const std::string& element, const VectorValue& value, const VectorContext& context);
+/// Whether lanes of this tensor type can be combined into one: sum, prod, min, max of what is computed as it is stored.
+bool has_fold(Combine combine, ElementType type);
+/// The lanes of `vector` combined into one scalar.
+std::string fold_vector_c(Combine combine, ElementType type, const std::string& vector, const VectorContext& context);
+/// What leaves every value as it is, in all lanes.
+std::string identity_vector_c(Combine combine, ElementType type, const VectorContext& context);
 /// Between the compute types of `from` and `to`, where the conversion is exact.
 std::string convert_vector_exactly(ElementType from, ElementType to, const std::string& value, int lanes, Helpers& helpers);
 

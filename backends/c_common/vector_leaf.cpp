@@ -35,24 +35,33 @@ long largest_power_of_two_dividing(long value, long limit) {
 VectorLeaf::VectorLeaf(const LeafView& leaf, CWriter& out, StorageTable& storage, const CNames& names, Helpers& helpers, int vector_bytes)
     : leaf_(leaf), out_(out), storage_(storage), names_(names), helpers_(helpers) {
   raw_copy_ = leaf.copy && in_memory(leaf.write) && in_memory(leaf.reads[0]) && leaf.write.storage->element == leaf.reads[0].storage->element;
+  folded_ = !leaf_.radices.empty() && leaf_.write.still(leaf_.radices.size() - 1);
   lanes_ = choose_lanes(vector_bytes);
+}
+
+/// Lanes may be combined in any order, and the element is known to the accumulation alone.
+bool VectorLeaf::folds(ElementType element) const {
+  const bool exact = !is_float(element);
+  const bool alone = std::none_of(leaf_.reads.begin(), leaf_.reads.end(), [&](const LeafOperand& read) { return read.storage == leaf_.write.storage; });
+  return (leaf_.reassociate || exact) && alone && leaf_.type == element && has_fold(leaf_.combine, element) && !leaf_.write.storage->packed;
 }
 
 int VectorLeaf::choose_lanes(int vector_bytes) const {
   if (vector_bytes == 0 || leaf_.radices.empty() || leaf_.order_matters() || leaf_.type == ElementType::boolean) return 1;
   if (leaf_.combine == Combine::monoid || is_tuple(leaf_.write.storage->element)) return 1;
   const std::size_t last = leaf_.radices.size() - 1;
-  if (leaf_.write.still(last)) return 1;
+  if (folded_ && !folds(leaf_.write.storage->element)) return 1;
   if (!raw_copy_ && !has_vector_form(leaf_.body)) return 1;
-  // A strided copy moves element by element: building vectors of gathered elements gains nothing.
-  if (leaf_.copy && !(leaf_.write.contiguous(last) && leaf_.reads[0].contiguous(last))) return 1;
   int bytes = raw_copy_ ? size_bytes(leaf_.write.storage->element) : widest_element(leaf_.body);
   if (!raw_copy_) bytes = std::max(bytes, size_bytes(compute_type(leaf_.write.storage->element)));
   long lanes = largest_power_of_two_dividing(leaf_.radices[last], vector_bytes / bytes);
   for (const LeafOperand* operand : {&leaf_.write, leaf_.reads.empty() ? &leaf_.write : &leaf_.reads[0]})
-    if (operand->storage->named() && operand->storage->lanes > 1 && leaf_.radices[last] % operand->storage->lanes == 0)
+    if (!(folded_ && operand == &leaf_.write) && operand->storage->named() && operand->storage->lanes > 1 && leaf_.radices[last] % operand->storage->lanes == 0)
       lanes = operand->storage->lanes;
   if (lanes * bytes < 16) return 1;
+  // A strided copy moves element by element: building vectors of gathered elements gains nothing.
+  const bool square = !leaf_.reads.empty() && leaf_.radices.size() == 2 && leaf_.radices[0] == lanes && leaf_.radices[1] == lanes && moves_as_is(leaf_.reads[0], 0);
+  if (leaf_.copy && !(leaf_.write.contiguous(last) && (square || leaf_.reads[0].contiguous(last)))) return 1;
   if (leaf_.points() / lanes > kLargestUnroll) return 1;
   return static_cast<int>(lanes);
 }
@@ -75,71 +84,212 @@ void VectorLeaf::print_pointers() {
   walk_expr(leaf_.body, [&](const Expr& e) {
     if (const auto* read = std::get_if<Read>(&e.node)) used.insert(read->access);
   });
+  for (std::size_t r = 0; r < leaf_.ahead.size(); ++r) {
+    const LeafOperand& read = leaf_.reads[r];
+    if (leaf_.ahead[r].empty() || used.count(r) == 0 || !in_memory(read) || !(read.contiguous(leaf_.radices.size() - 1) || turns(read))) continue;
+    ahead_[r] = names_.fresh("q" + std::to_string(r));
+    out_.line("const uintptr_t " + ahead_[r] + " = (uintptr_t)" + read.storage->name + " + " + std::to_string(size_bytes(read.storage->element)) +
+              " * (uintptr_t)(" + storage_.offset_c(*read.storage, leaf_.ahead[r]) + ");");
+  }
   pointers_.push_back(pointer(leaf_.write, true));
   for (std::size_t r = 0; r < leaf_.reads.size(); ++r) pointers_.push_back(used.count(r) != 0 ? pointer(leaf_.reads[r], false) : "");
 }
 
-bool VectorLeaf::declares() const { return !leaf_.reads.empty() || !lines_up(leaf_.write, lanes_); }
+bool VectorLeaf::declares() const { return folded_ || !leaf_.reads.empty() || !lines_up(leaf_.write, lanes_); }
 
-void VectorLeaf::print() {
-  print_pointers();
+void VectorLeaf::for_each_row(const std::function<void(std::vector<long>&)>& visit) {
+  const std::size_t last = leaf_.radices.size() - 1;
   std::vector<long> point(leaf_.radices.size(), 0);
   while (true) {
-    print_statement(point);
-    std::size_t d = leaf_.radices.size();
-    while (d > 0) {
-      const bool last = d == leaf_.radices.size();
-      point[d - 1] += last ? lanes_ : 1;
-      if (point[d - 1] < leaf_.radices[d - 1]) break;
-      point[--d] = 0;
-    }
-    if (d == 0) break;
+    point[last] = 0;
+    visit(point);
+    std::size_t d = last;
+    while (d > 0 && ++point[d - 1] >= leaf_.radices[d - 1]) point[--d] = 0;
+    if (d == 0) return;
   }
 }
 
-bool VectorLeaf::moves_as_is(const LeafOperand& operand) const {
+bool VectorLeaf::turns(const LeafOperand& operand) const {
+  return leaf_.radices.size() == 2 && leaf_.radices[0] == lanes_ && leaf_.radices[1] == lanes_ && operand.storage != leaf_.write.storage &&
+         !operand.still(1) && !operand.contiguous(1) && moves_as_is(operand, 0);
+}
+
+void VectorLeaf::print_turned_loads(const std::vector<AstExprPtr>& extents) {
+  for (std::size_t r = 0; r < leaf_.reads.size(); ++r) {
+    const LeafOperand& read = leaf_.reads[r];
+    if (pointers_[r + 1].empty() || !turns(read)) continue;
+    const ElementType element = read.storage->element;
+    const std::string suffix = type_name(element) + "x@", vector = helpers_.vector_type(element, lanes_);
+    std::vector<std::string> lines;
+    for (long line = 0; line < lanes_; ++line) {
+      const std::string address = "&" + memory_element(read, r + 1, {0, line});
+      std::string text = "*(const " + vector + "_u*)" + address;
+      if (!extents.empty()) {
+        text = helpers_.use("tileopt_load_part_" + suffix, lanes_) + "(" + address + ", " + integer_c(extents[0], names_, helpers_) + ")";
+        text = integer_c(extents[1], names_, helpers_, 3) + " > " + std::to_string(line) + " ? " + text + " : (" + vector + "){0}";
+      } else if (ahead_.count(r) != 0) {
+        Subscripts delta;
+        for (const long step : read.delta({0, line})) delta.push_back(ast_integer(step));
+        out_.line("__builtin_prefetch((const void*)(" + ahead_.at(r) + " + " + std::to_string(size_bytes(element)) + " * (uintptr_t)(" +
+                  storage_.offset_c(*read.storage, delta) + ")));");
+      }
+      lines.push_back(names_.fresh("t"));
+      out_.line("const " + vector + " " + lines.back() + " = " + text + ";");
+    }
+    const std::string low = helpers_.use("tileopt_low_" + suffix, lanes_), high = helpers_.use("tileopt_high_" + suffix, lanes_);
+    for (long step = 1; step < lanes_; step *= 2) {
+      std::vector<std::string> next;
+      for (long pair = 0; pair < lanes_ / 2; ++pair)
+        for (const std::string* half : {&low, &high}) {
+          next.push_back(names_.fresh("t"));
+          out_.line("const " + vector + " " + next.back() + " = " + *half + "(" + lines[static_cast<std::size_t>(pair)] + ", " +
+                    lines[static_cast<std::size_t>(pair + lanes_ / 2)] + ");");
+        }
+      lines = std::move(next);
+    }
+    turned_[r + 1] = std::move(lines);
+    ahead_.erase(r);
+  }
+}
+
+void VectorLeaf::print() {
+  print_pointers();
+  print_turned_loads({});
+  for_each_row([&](std::vector<long>& point) {
+    if (folded_) return print_folded_row(point);
+    for (; point.back() < leaf_.radices.back(); point.back() += lanes_) {
+      print_fetches(point);
+      print_statement(point);
+    }
+  });
+}
+
+/// Addresses beyond the data are harmless: a fetch never faults.
+void VectorLeaf::print_fetches(const std::vector<long>& point) {
+  constexpr long kLine = 64;
+  std::set<std::string> fetched;
+  for (const auto& [r, corner] : ahead_) {
+    const LeafOperand& read = leaf_.reads[r];
+    Subscripts delta;
+    for (const long step : read.delta(point)) delta.push_back(ast_integer(step));
+    const long bytes = size_bytes(read.storage->element);
+    if (point.back() * bytes % kLine != 0 && point.back() * bytes / kLine == (point.back() + lanes_ - 1) * bytes / kLine) continue;
+    const std::string line = "__builtin_prefetch((const void*)(" + corner + " + " + std::to_string(bytes) + " * (uintptr_t)(" + storage_.offset_c(*read.storage, delta) + ")));";
+    if (fetched.insert(line).second) out_.line(line);
+  }
+}
+
+/// Four chains, so that one combination need not wait for the one before it.
+void VectorLeaf::print_folded_row(std::vector<long> point) {
+  constexpr std::size_t kChains = 4;
+  const VectorContext context = context_at(point);
+  const std::string type = helpers_.vector_type(leaf_.type, lanes_);
+  std::vector<std::string> chains;
+  std::size_t chunk = 0;
+  for (; point.back() < leaf_.radices.back(); point.back() += lanes_, ++chunk) {
+    print_fetches(point);
+    const VectorValue value = vector_c(leaf_.body, context_at(point));
+    if (chains.size() < kChains) {
+      chains.push_back(names_.fresh("a"));
+      out_.line(type + " " + chains.back() + " = " + without_parentheses(as_vector_c(value, leaf_.type, context)) + ";");
+      continue;
+    }
+    const std::string& chain = chains[chunk % kChains];
+    out_.line(chain + " = " + without_parentheses(combine_vector_c(leaf_.combine, leaf_.type, chain, value, context)) + ";");
+  }
+  for (; chains.size() > 1; chains.resize((chains.size() + 1) / 2)) {
+    const std::size_t half = (chains.size() + 1) / 2;
+    for (std::size_t c = 0; c + half < chains.size(); ++c)
+      out_.line(chains[c] + " = " + without_parentheses(combine_vector_c(leaf_.combine, leaf_.type, chains[c], {chains[c + half], false}, context)) + ";");
+  }
+  point.back() = 0;
+  store_folded(chains.front(), point);
+}
+
+void VectorLeaf::store_folded(const std::string& accumulator, const std::vector<long>& point) {
+  const std::string element = in_memory(leaf_.write) ? memory_element(leaf_.write, 0, point) : storage_.element_c(*leaf_.write.storage, leaf_.write.at(point));
+  out_.line(store_statement(leaf_, element, fold_vector_c(leaf_.combine, leaf_.type, accumulator, context_at(point)), helpers_));
+}
+
+bool VectorLeaf::moves_as_is(const LeafOperand& operand, std::size_t digit) const {
   const ElementType element = operand.storage->element;
-  return in_memory(operand) && operand.contiguous(leaf_.radices.size() - 1) && compute_type(element) == element && element != ElementType::i4 &&
+  return in_memory(operand) && operand.contiguous(digit) && compute_type(element) == element && element != ElementType::i4 &&
          element != ElementType::u4 && element != ElementType::boolean;
 }
 
 bool VectorLeaf::possible_in_part() const {
   if (!possible() || leaf_.zero_fill()) return false;
   const std::size_t last = leaf_.radices.size() - 1;
-  const auto fits = [&](const LeafOperand& operand) { return lines_up(operand, lanes_) || operand.still(last) || moves_as_is(operand); };
-  return !leaf_.write.still(last) && fits(leaf_.write) && std::all_of(leaf_.reads.begin(), leaf_.reads.end(), fits);
+  const auto fits = [&](const LeafOperand& operand) { return lines_up(operand, lanes_) || operand.still(last) || moves_as_is(operand, last) || turns(operand); };
+  return (folded_ || fits(leaf_.write)) && std::all_of(leaf_.reads.begin(), leaf_.reads.end(), fits);
+}
+
+void VectorLeaf::for_each_part(const AstExprPtr& extent, std::vector<long> point, const std::function<void(const std::vector<long>&)>& visit) {
+  const long radix = leaf_.radices.back();
+  const auto constant = constant_value(extent);
+  const auto bare = [&](const LeafOperand& operand) { return !operand.storage->named() || operand.still(leaf_.radices.size() - 1); };
+  if (radix > lanes_ && bare(leaf_.write) && std::all_of(leaf_.reads.begin(), leaf_.reads.end(), bare)) {
+    chunk_ = names_.fresh("v");
+    const std::string end = constant ? std::to_string(std::min<long>(*constant, radix)) : integer_c(extent, names_, helpers_, 3);
+    out_.open("for (int64_t " + chunk_ + " = 0; " + chunk_ + " < " + end + (constant ? "" : " && " + chunk_ + " < " + std::to_string(radix)) + "; " +
+              chunk_ + " += " + std::to_string(lanes_) + ")");
+    loaded_.clear();  // what one block declares, another one does not see
+    part_ = end + " - " + chunk_;
+    visit(point);
+    loaded_.clear();
+    out_.close();
+    chunk_.clear();
+    return;
+  }
+  for (; point.back() < radix; point.back() += lanes_) {
+    loaded_.clear();
+    if (constant) {
+      if (point.back() >= *constant) return;
+      part_ = std::to_string(std::min<long>(*constant - point.back(), lanes_));
+      visit(point);
+      continue;
+    }
+    part_ = integer_c(fold(ast_operation(AstExpr::Kind::sub, {extent, ast_integer(point.back())})), names_, helpers_);
+    out_.open("if (" + integer_c(extent, names_, helpers_, 3) + " > " + std::to_string(point.back()) + ")");
+    visit(point);
+    out_.close();
+  }
 }
 
 void VectorLeaf::print_part(const std::vector<AstExprPtr>& extents) {
   print_pointers();
+  print_turned_loads(extents);
   const std::size_t last = leaf_.radices.size() - 1;
-  std::vector<long> point(leaf_.radices.size(), 0);
-  const auto test = [&](std::size_t digit) {
-    const auto extent = constant_value(extents[digit]);
-    if (extent) return std::string(point[digit] < *extent ? "" : "0");
-    return integer_c(extents[digit], names_, helpers_, 3) + " > " + std::to_string(point[digit]);
-  };
-  while (true) {
+  for_each_row([&](std::vector<long>& point) {
     std::vector<std::string> tests;
-    for (std::size_t b = 0; b < last; ++b)
-      if (const std::string one = test(b); !one.empty()) tests.push_back(one);
+    for (std::size_t b = 0; b < last; ++b) {
+      const auto extent = constant_value(extents[b]);
+      if (extent && point[b] < *extent) continue;
+      tests.push_back(extent ? "0" : integer_c(extents[b], names_, helpers_, 3) + " > " + std::to_string(point[b]));
+    }
     if (!tests.empty()) out_.open("if (" + join(tests, " && ") + ")");
-    for (point[last] = 0; point[last] < leaf_.radices[last]; point[last] += lanes_) {
-      loaded_.clear();  // what one test guards, another one's block does not see
-      const auto extent = constant_value(extents[last]);
-      part_ = extent ? std::to_string(std::clamp<long>(*extent - point[last], 0, lanes_))
-                     : integer_c(fold(ast_operation(AstExpr::Kind::sub, {extents[last], ast_integer(point[last])})), names_, helpers_);
-      const std::string some = test(last);
-      if (!some.empty()) out_.open("if (" + some + ")");
-      print_statement(point);
-      if (!some.empty()) out_.close();
+    if (folded_) {
+      print_folded_part(point, extents[last]);
+    } else {
+      for_each_part(extents[last], point, [&](const std::vector<long>& at) { print_statement(at); });
     }
     if (!tests.empty()) out_.close();
-    std::size_t d = last;
-    while (d > 0 && ++point[d - 1] >= leaf_.radices[d - 1]) point[--d] = 0;
-    if (d == 0) break;
-  }
+  });
   part_.clear();
+}
+
+void VectorLeaf::print_folded_part(std::vector<long> point, const AstExprPtr& extent) {
+  const VectorContext context = context_at(point);
+  const std::string name = names_.fresh("a"), suffix = type_name(leaf_.type) + "x@";
+  out_.line(helpers_.vector_type(leaf_.type, lanes_) + " " + name + " = " + identity_vector_c(leaf_.combine, leaf_.type, context) + ";");
+  for_each_part(extent, point, [&](const std::vector<long>& at) {
+    const VectorValue value = vector_c(leaf_.body, context_at(at));
+    const std::string combined = without_parentheses(combine_vector_c(leaf_.combine, leaf_.type, name, value, context));
+    out_.line(name + " = " + helpers_.use("tileopt_keep_part_" + suffix, lanes_) + "(" + name + ", " + combined + ", " + part_ + ");");
+  });
+  loaded_.clear();
+  point.back() = 0;
+  store_folded(name, point);
 }
 
 /// Some statement of the box reads the value that another one has read.
@@ -154,7 +304,9 @@ bool VectorLeaf::reused(const LeafOperand& operand) const {
 std::string VectorLeaf::memory_element(const LeafOperand& operand, std::size_t slot, const std::vector<long>& point) {
   Subscripts delta;
   for (const long step : operand.delta(point)) delta.push_back(ast_integer(step));
-  return pointers_[slot] + "[" + storage_.offset_c(*operand.storage, delta) + "]";
+  const std::string offset = storage_.offset_c(*operand.storage, delta);
+  if (chunk_.empty() || operand.still(leaf_.radices.size() - 1)) return pointers_[slot] + "[" + offset + "]";
+  return pointers_[slot] + "[" + (offset == "0" ? "" : offset + " + ") + chunk_ + "]";
 }
 
 std::string VectorLeaf::named_vector(const LeafOperand& operand, const std::vector<long>& point) const {
@@ -179,6 +331,8 @@ std::string VectorLeaf::load_text(const LeafOperand& operand, std::size_t slot, 
   const std::size_t last = leaf_.radices.size() - 1;
   const ElementType element = operand.storage->element;
   *uniform = operand.still(last);
+  if (const auto turned = turned_.find(slot); turned != turned_.end())
+    return convert_vector_exactly(element, operand.type, turned->second[static_cast<std::size_t>(point[0])], lanes_, helpers_);
   if (*uniform) {
     const std::string text = in_memory(operand) ? memory_element(operand, slot, point) : storage_.element_c(*operand.storage, operand.at(point));
     return stored_value(operand, text, helpers_);
@@ -203,7 +357,7 @@ std::string VectorLeaf::load_text(const LeafOperand& operand, std::size_t slot, 
 VectorValue VectorLeaf::load(std::size_t access, const std::vector<long>& point) {
   const LeafOperand& operand = leaf_.reads[access];
   bool uniform = false;
-  if (raw_copy_) {
+  if (raw_copy_ && part_.empty() && turned_.empty()) {
     return {"*(const " + helpers_.vector_type(operand.storage->element, lanes_) + "_u*)&" + memory_element(operand, access + 1, point), false};
   }
   if (operand.storage == leaf_.write.storage || !reused(operand)) {
@@ -226,8 +380,9 @@ VectorValue VectorLeaf::load(std::size_t access, const std::vector<long>& point)
 std::string VectorLeaf::index_value(std::size_t index, ElementType type, const std::vector<long>& point, bool* uniform) {
   std::vector<AstExprPtr> at;
   for (const long coordinate : point) at.push_back(ast_integer(coordinate));
-  const std::string corner = "(" + compute_type_c(type) + ")(" + integer_c(fold(leaf_.index_at(index, at)), names_, helpers_) + ")";
   const long step = leaf_.statement->index_steps[index].back();
+  const std::string corner = "(" + compute_type_c(type) + ")(" + integer_c(fold(leaf_.index_at(index, at)), names_, helpers_) +
+                             (chunk_.empty() || step == 0 ? "" : " + " + std::to_string(step) + " * " + chunk_) + ")";
   *uniform = step == 0;
   if (*uniform) return corner;
   std::vector<std::string> ramp;
@@ -236,16 +391,22 @@ std::string VectorLeaf::index_value(std::size_t index, ElementType type, const s
   return "(" + helpers_.use("tileopt_splat_" + type_name(type) + "x@", lanes_) + "(" + corner + ") + (" + vector + "){" + join(ramp, ", ") + "})";
 }
 
+VectorContext VectorLeaf::context_at(const std::vector<long>& point) {
+  return {lanes_, [this, point](std::size_t access) { return load(access, point); },
+          [this, point](std::size_t index, ElementType type) {
+            bool uniform = false;
+            std::string text = index_value(index, type, point, &uniform);
+            return VectorValue{std::move(text), uniform};
+          },
+          helpers_};
+}
+
 void VectorLeaf::print_statement(const std::vector<long>& point) {
-  const VectorContext context{
-      lanes_, [&](std::size_t access) { return load(access, point); },
-      [&](std::size_t index, ElementType type) {
-        bool uniform = false;
-        std::string text = index_value(index, type, point, &uniform);
-        return VectorValue{std::move(text), uniform};
-      },
-      helpers_};
-  if (raw_copy_) return out_.line("*(" + helpers_.vector_type(leaf_.write.storage->element, lanes_) + "_u*)&" +
+  const VectorContext context = context_at(point);
+  if (raw_copy_ && part_.empty() && turned_.empty() && leaf_.streams())
+    return out_.line(helpers_.use("tileopt_stream_" + storage_name(leaf_.write.storage->element) + "x@", lanes_) + "(&" + memory_element(leaf_.write, 0, point) +
+                     ", " + load(0, point).text + ");");
+  if (raw_copy_ && part_.empty() && turned_.empty()) return out_.line("*(" + helpers_.vector_type(leaf_.write.storage->element, lanes_) + "_u*)&" +
                                   memory_element(leaf_.write, 0, point) + " = " + load(0, point).text + ";");
   const VectorValue value = vector_c(leaf_.body, context);
   const ElementType element = leaf_.write.storage->element;
@@ -293,6 +454,9 @@ void VectorLeaf::store(const std::string& value, const std::vector<long>& point)
     if (!part_.empty())
       return out_.line(helpers_.use("tileopt_store_part_" + type_name(element) + "x@", lanes_) + "(&" + memory_element(write, 0, point) + ", " +
                        without_parentheses(stored) + ", " + part_ + ");");
+    if (leaf_.streams())
+      return out_.line(helpers_.use("tileopt_stream_" + storage_name(element) + "x@", lanes_) + "(&" + memory_element(write, 0, point) + ", " +
+                       without_parentheses(stored) + ");");
     return out_.line("*(" + helpers_.vector_type(element, lanes_) + "_u*)&" + memory_element(write, 0, point) + " = " + without_parentheses(stored) + ";");
   }
   const std::string name = names_.fresh("r");

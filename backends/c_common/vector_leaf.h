@@ -2,8 +2,13 @@
 /// Values that do not change over some digits are loaded once, at their first use:
 ///   const f32x8 b0 = B[0..7]; const f32x8 b1 = B[8..15];
 ///   const float a0 = A[0];    C_0_0 += a0 * b0; C_0_1 += a0 * b1; ...
+/// Where the lanes meet in one element, vectors are combined first and their lanes last:
+///   f32x8 a0 = X[0..7]; f32x8 a1 = X[8..15]; ...; a0 = a0 + a1; s += fold_sum(a0);
+/// Where an operand's neighbours lie across the lanes, a square of it is loaded line by line and turned by interleaving halves:
+///   t0 = A[0][0..7], t1 = A[1][0..7], ...; u0 = low(t0, t4), u1 = high(t0, t4), ...
 #pragma once
 
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -18,7 +23,7 @@ class VectorLeaf {
  public:
   VectorLeaf(const LeafView& leaf, CWriter& out, StorageTable& storage, const CNames& names, Helpers& helpers, int vector_bytes);
 
-  /// Whether lanes can run together: the body has a vector form, lanes write different elements, nothing depends on order.
+  /// Whether lanes can run together: the body has a vector form, lanes write different elements or meet in one, nothing depends on order.
   bool possible() const { return lanes_ > 1; }
   /// Whether print() declares variables: the caller gives them a block.
   bool declares() const;
@@ -33,19 +38,35 @@ class VectorLeaf {
  private:
   int choose_lanes(int vector_bytes) const;
   void print_pointers();
+  /// A box of as many rows as lanes, of which the operand's neighbours run along the rows: its lines are loaded, and turned in registers.
+  bool turns(const LeafOperand& operand) const;
+  /// `extents`: of a box that is not whole, else empty.
+  void print_turned_loads(const std::vector<AstExprPtr>& extents);
+  bool folds(ElementType element) const;
+  /// Calls `visit` on the outer box points, row by row; the last coordinate is 0.
+  void for_each_row(const std::function<void(std::vector<long>& point)>& visit);
   void print_statement(const std::vector<long>& point);
+  VectorContext context_at(const std::vector<long>& point);
+  void print_folded_row(std::vector<long> point);
+  void print_folded_part(std::vector<long> point, const AstExprPtr& extent);
+  void store_folded(const std::string& accumulator, const std::vector<long>& point);
+  /// Calls `visit` for the chunks of a row of which the first `extent` elements count, with `part_` set: in a loop, or one by one (each in a
+  /// test where it may be empty) where named vectors hold an operand.
+  void for_each_part(const AstExprPtr& extent, std::vector<long> point, const std::function<void(const std::vector<long>& point)>& visit);
   bool reused(const LeafOperand& operand) const;
   VectorValue load(std::size_t access, const std::vector<long>& point);
   std::string load_text(const LeafOperand& operand, std::size_t slot, const std::vector<long>& point, bool* uniform);
   std::string memory_element(const LeafOperand& operand, std::size_t slot, const std::vector<long>& point);
   std::string named_vector(const LeafOperand& operand, const std::vector<long>& point) const;
   std::string index_value(std::size_t index, ElementType type, const std::vector<long>& point, bool* uniform);
+  /// Asks for the lines that the next value of a loop around reads here.
+  void print_fetches(const std::vector<long>& point);
   void store(const std::string& value, const std::vector<long>& point);
   std::vector<long> lane_point(std::vector<long> point, long lane) const;
   /// Assigns to a named vector.
   void assign(const std::string& vector, ElementType element, const std::string& value);
   /// The chunk's address may be moved whole or in part.
-  bool moves_as_is(const LeafOperand& operand) const;
+  bool moves_as_is(const LeafOperand& operand, std::size_t digit) const;
   std::string widen(const LeafOperand& operand, const std::string& stored);
 
   const LeafView& leaf_;
@@ -55,9 +76,13 @@ class VectorLeaf {
   Helpers& helpers_;
   int lanes_ = 1;
   std::string part_;                         ///< lanes of the chunk that is printed, C text; "": all
+  std::string chunk_;                        ///< variable that is added to the last box coordinate; "": none
+  bool folded_ = false;                      ///< the lanes meet in one element
   bool raw_copy_ = false;                    ///< same stored elements on both sides: bits move as they are
   std::vector<std::string> pointers_;        ///< per operand (write first): pointer to the corner's element
+  std::map<std::size_t, std::string> ahead_; ///< read -> address of its corner at the next value of the loop that is fetched for
   std::map<std::string, VectorValue> loaded_;
+  std::map<std::size_t, std::vector<std::string>> turned_;  ///< slot -> the vector of every row
 };
 
 }  // namespace tileopt

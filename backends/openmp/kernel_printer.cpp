@@ -21,6 +21,10 @@ PrintedKernel KernelPrinter::print(int position) {
   registers_ = classify_register_arrays(ast_, machine_.vector_bytes);
   const std::vector<const TensorArgument*> tensors = add_tensors();
   print_node(ast_.root);
+  if (streams_below(ast_.root)) {
+    print_fence();
+    facts_.fenced = true;
+  }
 
   PrintedKernel result;
   std::vector<std::string> parameters;
@@ -112,7 +116,7 @@ void KernelPrinter::print_loop(const AstFor& loop) {
     const bool inside = threads_ > 0;
     const std::string pragma = inside ? "" : thread_pragma(loop);
     ++threads_;
-    print_loop_lines(loop, pragma);
+    print_loop_lines(loop, pragma, !inside && streams_below(loop.body));
     --threads_;
     return;
   }

@@ -14,6 +14,7 @@ Document write_loop(const PrintFacts::Loop& loop) {
   Document document = {{"variable", loop.variable}, {"header", loop.header}, {"pragma", loop.pragma}, {"lower", loop.lower},
                        {"upper", loop.upper},       {"step", loop.step},     {"level", loop.level},   {"subscripts", loop.subscripts}};
   if (loop.persistent) document["persistent"] = true;
+  if (loop.fenced) document["fenced"] = true;
   if (loop.agents == 0) return document;
   document["agents"] = loop.agents;
   document["weight"] = loop.weight;
@@ -23,10 +24,11 @@ Document write_loop(const PrintFacts::Loop& loop) {
 }
 
 PrintFacts::Loop read_loop(const Field& field) {
-  field.allow_only({"variable", "header", "pragma", "lower", "upper", "step", "level", "subscripts", "persistent", "agents", "weight", "threads", "guarded"});
+  field.allow_only({"variable", "header", "pragma", "lower", "upper", "step", "level", "subscripts", "persistent", "agents", "weight", "threads", "guarded", "fenced"});
   PrintFacts::Loop loop{field["variable"].text(), field["header"].text(),  field["pragma"].text(), field["lower"].text(),
                         field["upper"].text(),    field["step"].integer(), field["level"].text(),  texts(field["subscripts"]),
                         field.has("persistent") && field["persistent"].boolean()};
+  loop.fenced = field.has("fenced") && field["fenced"].boolean();
   if (!field.has("agents")) return loop;
   loop.agents = field["agents"].integer();
   loop.weight = field["weight"].integer();
@@ -38,14 +40,15 @@ PrintFacts::Loop read_loop(const Field& field) {
 Document write_leaf(const PrintFacts::Leaf& leaf) {
   Document document = {
       {"statement", leaf.statement}, {"subscripts", leaf.subscripts}, {"extents", leaf.extents}, {"points", leaf.points}, {"tested", leaf.tested}};
+  if (leaf.streamed) document["streamed"] = true;
   if (!leaf.signal_slot.empty()) document["signal_slot"] = leaf.signal_slot;
   return document;
 }
 
 PrintFacts::Leaf read_leaf(const Field& field) {
-  field.allow_only({"statement", "subscripts", "extents", "points", "tested", "signal_slot"});
+  field.allow_only({"statement", "subscripts", "extents", "points", "tested", "signal_slot", "streamed"});
   return {field["statement"].text(), texts(field["subscripts"]), texts(field["extents"]), field["points"].integer(), texts(field["tested"]),
-          field.has("signal_slot") ? field["signal_slot"].text() : ""};
+          field.has("signal_slot") ? field["signal_slot"].text() : "", field.has("streamed") && field["streamed"].boolean()};
 }
 
 Document write_buffer(const PrintFacts::Buffer& buffer) {
@@ -103,11 +106,12 @@ Document write_print_facts(const PrintFacts& facts) {
   for (const PrintFacts::Sync& sync : facts.syncs) document["syncs"].push_back(write_sync(sync));
   document["conditions"] = facts.conditions;
   document["registers"] = facts.registers;
+  if (facts.fenced) document["fenced"] = true;
   return document;
 }
 
 PrintFacts read_print_facts(const Field& field) {
-  field.allow_only({"loops", "leaves", "buffers", "layouts", "syncs", "conditions", "registers"});
+  field.allow_only({"loops", "leaves", "buffers", "layouts", "syncs", "conditions", "registers", "fenced"});
   PrintFacts facts;
   if (field.has("layouts"))
     for (const Field& layout : field["layouts"].items()) facts.layouts.push_back(read_layout(layout));
@@ -118,6 +122,7 @@ PrintFacts read_print_facts(const Field& field) {
   for (const Field& buffer : field["buffers"].items()) facts.buffers.push_back(read_buffer(buffer));
   facts.conditions = texts(field["conditions"]);
   facts.registers = field["registers"].integer();
+  facts.fenced = field.has("fenced") && field["fenced"].boolean();
   return facts;
 }
 

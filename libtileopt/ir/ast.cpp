@@ -37,6 +37,8 @@ Document write_statement(const AstStatement& statement) {
   document["read_steps"] = statement.read_steps;
   document["index_steps"] = statement.index_steps;
   document["zero_fill"] = statement.zero_fill;
+  if (statement.stream) document["stream"] = true;
+  if (!statement.prefetch.empty()) document["prefetch"] = statement.prefetch;
   if (!statement.signal.empty()) document["signal"] = statement.signal;
   return document;
 }
@@ -130,7 +132,7 @@ void check_steps(const Field& field, const std::vector<std::vector<long>>& steps
 
 AstStatement read_statement(const Field& field) {
   field.allow_only({"name", "kind", "statement", "atom", "box", "instance_steps", "write_array", "write_steps", "read_arrays",
-                    "read_steps", "index_steps", "zero_fill", "signal"});
+                    "read_steps", "index_steps", "zero_fill", "stream", "prefetch", "signal"});
   AstStatement statement;
   statement.name = field["name"].name();
   statement.kind = field["kind"].text();
@@ -161,6 +163,8 @@ AstStatement read_statement(const Field& field) {
   statement.index_steps = field["index_steps"].matrix();
   check_steps(field["index_steps"], statement.index_steps, box);
   statement.zero_fill = field["zero_fill"].boolean();
+  if (field.has("stream")) statement.stream = field["stream"].boolean();
+  if (field.has("prefetch")) statement.prefetch = field["prefetch"].name();
   if (field.has("signal")) statement.signal = field["signal"].name();
   return statement;
 }

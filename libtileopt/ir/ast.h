@@ -67,6 +67,8 @@ struct AstStatement {
   std::vector<std::vector<std::vector<long>>> read_steps;    ///< [read][array dimension][box digit]
   std::vector<std::vector<long>> index_steps;                ///< [index value][box digit]
   bool zero_fill = false;                  ///< copy_in: box points beyond the extents store zero
+  bool stream = false;                     ///< the write goes past the caches: a fence must follow before other agents may see it
+  std::string prefetch = "";               ///< digit of a loop around whose next value's reads are fetched meanwhile; "" = nothing
   std::string signal = "";                 ///< mbarrier that is told when an asynchronous run is done; "" = none
 };
 

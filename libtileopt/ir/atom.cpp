@@ -6,7 +6,7 @@
 namespace tileopt {
 namespace {
 
-const std::vector<std::string> kBodies = {"multiply_add", "elementwise", "atomic_update", "copy"};
+const std::vector<std::string> kBodies = {"multiply_add", "elementwise", "reduce", "atomic_update", "copy"};
 const std::vector<std::string> kRoles = {"result", "left", "right", "any"};
 const std::vector<std::string> kOperandSpaces = {"register", "memory", "any"};
 

@@ -17,7 +17,8 @@ struct AtomOperand {
   std::string uses;   ///< one character per box digit, lanes last
 };
 
-/// body: "multiply_add" (result += left * right), "elementwise" (+ - * / min max, casts, literals), "atomic_update" (no box: reads, combines and writes an element at once),
+/// body: "multiply_add" (result += left * right), "elementwise" (+ - * / min max, functions, casts, literals),
+/// "reduce" (the same arithmetic, the lanes combined into one element by sum, prod, min or max), "atomic_update" (no box: reads, combines and writes an element at once),
 /// "copy" (result = the other operand)
 struct Atom {
   std::string name;

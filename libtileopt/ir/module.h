@@ -25,6 +25,7 @@ struct PrintFacts {
     long weight = 1;                           ///< agent loops: weight of that digit; variable = number / weight % agents, the outermost one number / weight
     long threads = 0;                          ///< agent loops: agents that a block of the launch has
     bool guarded = true;                       ///< agent loops: agents outside of the bounds are kept out by a test
+    bool fenced = false;                       ///< its body ends with a fence: what it stored past the caches is visible to others
   };
   struct Buffer {
     std::string array;      ///< promoted array; or a local tensor that is given the rest of a region from `offset` on
@@ -41,6 +42,7 @@ struct PrintFacts {
     long points = 1;        ///< box points printed by the unrolled form
     std::vector<std::string> tested = {};  ///< what is tested before the leaf has an effect: "guard 0", ..., "predicate"
     std::string signal_slot = "";          ///< slot of the barrier that an asynchronous leaf signals, as Sync::slot
+    bool streamed = false;                 ///< stores past the caches
   };
   /// A synchronisation statement. Slots and phases are ast_expr_text over loops, sizes and `g0`, the ring's base.
   struct Sync {
@@ -65,6 +67,7 @@ struct PrintFacts {
   std::vector<Buffer> buffers;
   std::vector<Leaf> leaves;     ///< in print order
   std::vector<Sync> syncs = {}; ///< in print order
+  bool fenced = false;          ///< the kernel ends with a fence
   long registers = 0;           ///< vector registers live in the largest register tile
 };
 

@@ -58,7 +58,7 @@ Document write_promotion(const Promotion& promotion) {
     layout.push_back({{"name", dim.name}, {"tensor_dim", dim.tensor_dim}, {"radix", dim.radix}});
     if (!dim.level.empty()) layout.back()["level"] = dim.level;
   }
-  return {{"tensor", promotion.tensor},
+  Document document = {{"tensor", promotion.tensor},
           {"array", promotion.array},
           {"after", promotion.after},
           {"statements", promotion.statements},
@@ -66,6 +66,8 @@ Document write_promotion(const Promotion& promotion) {
           {"element", promotion.element},
           {"layout", layout},
           {"zero_fill", promotion.zero_fill}};
+  if (promotion.stream) document["stream"] = true;
+  return document;
 }
 
 std::vector<Digit> read_digits(const DocumentReader& list, std::set<std::string>& names) {
@@ -89,8 +91,10 @@ StatementMembers read_members(const DocumentReader& entry) {
 }
 
 AtomChoice read_atom_choice(const DocumentReader& entry) {
-  entry.expect_object({"atom", "box", "edge"});
+  entry.expect_object({"atom", "box", "edge", "stream", "prefetch"});
   AtomChoice choice{entry.text("atom"), identifiers(entry.at("box")), entry.text("edge")};
+  if (entry.has("stream")) choice.stream = entry.at("stream").flag();
+  choice.prefetch = entry.text("prefetch", "");
   if (!choice.atom.empty()) identifier(entry.at("atom"));
   if (choice.edge != "padded" && choice.edge != "extents") {
     entry.at("edge").fail("unknown edge `" + choice.edge + "`", "write `padded` or `extents`");
@@ -99,7 +103,7 @@ AtomChoice read_atom_choice(const DocumentReader& entry) {
 }
 
 Promotion read_promotion(const DocumentReader& entry) {
-  entry.expect_object({"tensor", "array", "after", "statements", "space", "element", "layout", "zero_fill"});
+  entry.expect_object({"tensor", "array", "after", "statements", "space", "element", "layout", "zero_fill", "stream"});
   Promotion promotion;
   promotion.tensor = identifier(entry.at("tensor"));
   promotion.array = identifier(entry.at("array"));
@@ -122,6 +126,7 @@ Promotion read_promotion(const DocumentReader& entry) {
     promotion.layout.push_back(std::move(dim));
   }
   promotion.zero_fill = entry.at("zero_fill").flag();
+  if (entry.has("stream")) promotion.stream = entry.at("stream").flag();
   return promotion;
 }
 
@@ -232,7 +237,10 @@ Document write_kernel_plan(const KernelPlan& kernel) {
   document["tree"] = kernel.tree.write();
   document["atoms"] = Document::object();
   for (const auto& [statement, choice] : kernel.atoms) {
-    document["atoms"][statement] = {{"atom", choice.atom}, {"box", choice.box}, {"edge", choice.edge}};
+    Document& entry = document["atoms"][statement];
+    entry = {{"atom", choice.atom}, {"box", choice.box}, {"edge", choice.edge}};
+    if (choice.stream) entry["stream"] = true;
+    if (!choice.prefetch.empty()) entry["prefetch"] = choice.prefetch;
   }
   document["promotions"] = Document::array();
   for (const Promotion& promotion : kernel.promotions) document["promotions"].push_back(write_promotion(promotion));

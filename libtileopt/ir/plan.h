@@ -47,6 +47,7 @@ struct Promotion {
   std::string element;                   ///< element type kept; differs from the tensor's only by an exact widening
   std::vector<BufferDim> layout;         ///< memory order
   bool zero_fill = false;                ///< elements outside the footprint are set to zero on copy-in
+  bool stream = false;                   ///< copy-out goes past the caches
 };
 
 /// How the leaf of a statement runs: "" = scalar; else an atom of the machine with its box of digits, lanes last.
@@ -54,6 +55,8 @@ struct AtomChoice {
   std::string atom;
   std::vector<std::string> box;  ///< digits dropped from the tree, most significant role first
   std::string edge = "extents";  ///< "padded": runs its whole box; "extents": runs what remains of it
+  bool stream = false;           ///< what it writes goes past the caches: lines that are written whole and not read soon
+  std::string prefetch = "";     ///< digit of a loop around: while one value of it runs, what the next one reads is fetched
 };
 
 /// One rewrite of the program (docs/rewrites.md), taken before everything else.

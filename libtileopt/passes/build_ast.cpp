@@ -97,7 +97,7 @@ class LeafCollector {
   const std::vector<Block>& blocks_;
 };
 
-AstStatement make_statement(const LeafStatement& s) {
+AstStatement make_statement(const LeafStatement& s, const KernelPlan& plan) {
   AstStatement result;
   result.name = s.name;
   result.kind = s.kind == LeafKind::compute ? "compute" : s.kind == LeafKind::copy_in ? "copy_in" : "copy_out";
@@ -113,6 +113,12 @@ AstStatement make_statement(const LeafStatement& s) {
   }
   result.index_steps = s.index_steps;
   result.zero_fill = s.zero_fill;
+  if (const auto choice = plan.atoms.find(s.statement); s.kind == LeafKind::compute && choice != plan.atoms.end()) {
+    result.stream = choice->second.stream;
+    result.prefetch = choice->second.prefetch;
+  }
+  if (s.kind == LeafKind::copy_out)
+    result.stream = std::any_of(plan.promotions.begin(), plan.promotions.end(), [&](const Promotion& p) { return p.stream && p.array == s.reads.front().array; });
   return result;
 }
 
@@ -320,7 +326,7 @@ Candidate<Ast> build_ast(const SynchronizedSchedule& synchronized) {
   isl_options_set_ast_build_prefer_pdiv(promoted.program().ctx().get(), 1);
   Ast ast;
   ast.kernel = promoted.plan().name;
-  for (const LeafStatement& s : promoted.statements()) ast.statements.emplace(s.name, make_statement(s));
+  for (const LeafStatement& s : promoted.statements()) ast.statements.emplace(s.name, make_statement(s, promoted.plan()));
   ast.arrays = promoted.arrays();
   LoopBuilder builder(promoted, synchronized.agent_levels());
   TILEOPT_TRY(root, builder.build(promoted.tree(), promoted.statements(), promoted.program().context()));

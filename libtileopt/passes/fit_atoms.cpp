@@ -51,7 +51,7 @@ bool moves_guard(const Statement& statement, const std::optional<std::vector<std
 bool is_elementwise(const ExprPtr& body) {
   bool simple = true;
   walk_expr(body, [&](const Expr& e) {
-    if (std::holds_alternative<Call>(e.node) || std::holds_alternative<Select>(e.node) || std::holds_alternative<IndexValue>(e.node)) simple = false;
+    if (std::holds_alternative<Select>(e.node) || std::holds_alternative<IndexValue>(e.node)) simple = false;
     if (const Binary* b = std::get_if<Binary>(&e.node))
       switch (b->op) {
         case BinaryOp::add: case BinaryOp::sub: case BinaryOp::mul: case BinaryOp::divide:
@@ -60,6 +60,18 @@ bool is_elementwise(const ExprPtr& body) {
       }
   });
   return simple;
+}
+
+/// What keeps the lanes of the statement's box from being combined into the element that they share, or "".
+std::string why_not_reduced(const Program& program, const Statement& statement) {
+  const ElementType type = program.tensor(statement.write.tensor).type;
+  const Combine combine = statement.combine;
+  const bool combines = combine == Combine::sum || combine == Combine::prod || combine == Combine::min || combine == Combine::max;
+  if (!combines) return "lanes are combined by sum, prod, min or max, and this is `" + combine_name(combine) + "`";
+  if (is_float(type) && !program.numerics().reassociate) return "lanes are combined in any order, and @numerics(reassociate=False) wants index order";
+  for (const Access& read : statement.reads)
+    if (read.tensor == statement.write.tensor) return "it reads other elements of " + read.tensor + " too";
+  return "";
 }
 
 /// "" when the steps of an access obey the operand's `uses`.
@@ -94,6 +106,10 @@ Candidate<FittedSchedule> FittedSchedule::create(DigitSchedule digits, const Mac
     if (!choice.atom.empty()) {
       if (atom == nullptr) return refuse("machine " + machine.name + " has no atom " + choice.atom);
       if (choice.edge != "padded" && choice.edge != "extents") return refuse("edge must be `padded` or `extents`, not `" + choice.edge + "`");
+      if (choice.stream && (atom->body != "elementwise" || program.statement(name).combine != Combine::assign))
+        return refuse("only an elementwise atom that assigns stores past the caches: " + name + " would read back what it wrote");
+      if (!choice.prefetch.empty() && !contains(path_dims(plan.tree, name), choice.prefetch))
+        return refuse("digit " + choice.prefetch + ", for whose next value it should fetch, is no loop around " + name);
       if (choice.box.empty() && atom->rank > 0) return refuse("the atom needs a box of digits");
       if (!choice.box.empty() && atom->rank == 0) return refuse("atom " + atom->name + " updates one element and has no box");
       if (atom->rank > 0 && static_cast<int>(choice.box.size()) != atom->rank && atom->body != "elementwise")
@@ -142,7 +158,11 @@ Candidate<FittedSchedule> FittedSchedule::create(DigitSchedule digits, const Mac
         std::string swapped = check_uses(operand("left"), read_steps[reads[1]], leaf.box.size()) + check_uses(operand("right"), read_steps[reads[0]], leaf.box.size());
         if (!problem.empty()) return refuse(problem);
         if (!forward.empty() && !swapped.empty()) return refuse(forward);
-      } else if (!is_elementwise(statement.body)) {
+      } else if (atom->body == "reduce") {
+        const std::string problem = check_uses(operand("result"), *write_steps, leaf.box.size()) + why_not_reduced(program, statement);
+        if (!problem.empty()) return refuse(problem);
+      }
+      if (atom->body != "multiply_add" && !is_elementwise(statement.body)) {
         return refuse("the body `" + expr_text(statement.body) + "` is not elementwise arithmetic");
       }
       leaf.atom = choice.atom;

@@ -18,6 +18,7 @@ struct ChainChoice {
   std::map<std::string, long> tiles;     ///< member -> extent of its tile; absent: not cut
   std::vector<std::string> whole;        ///< members that a pin forbids to cut
   bool distribute = false;               ///< the innermost loop runs inside the branches of the sequence below
+  std::string turned, lanes;             ///< boxes are squares of these two: one operand's neighbours lie along `turned`; "": they are not
   bool staged = false;                   ///< the result is gathered in a tile of its own and stored row by row
   double seconds = 0;
   std::string binding;

@@ -6,6 +6,8 @@
 
 #include "search/distribute_loops.h"
 #include "search/generic_promotions.h"
+#include "search/lane_box.h"
+#include "search/memory_hints.h"
 #include "search/loop_choice.h"
 #include "search/original_loops.h"
 #include "support/text.h"
@@ -22,6 +24,7 @@ constexpr double kIslGain = 0.8;
 /// What one option allows itself; the later options ask for less.
 struct Ambition {
   std::size_t choice = 0;   ///< rank among the choices of every chain
+  bool boxes = true;        ///< lanes as boxes of an atom where that is possible
   bool lanes = true;
   bool threads = true;
   bool promote = true;
@@ -44,6 +47,8 @@ class GenericPlanner {
   bool tiles(std::size_t rank) const;
   /// Some loop of the choices of this rank can be spread over the threads.
   bool has_threads(std::size_t rank) const;
+  /// Some chain of this rank has boxes, as far as its tiles do not forbid them.
+  bool has_boxes(std::size_t rank) const;
   PlanPart build(const Ambition& ambition, NameTable& names) const;
 
  private:
@@ -52,6 +57,7 @@ class GenericPlanner {
     NameTable members, digits;
     std::map<std::string, std::string> renamed;          ///< proposal's member -> member of the Plan
     std::map<std::string, std::vector<Digit>> table;     ///< proposal's member -> digits
+    std::map<std::string, Digit> boxes;                  ///< proposal's member -> its digit inside atoms
     std::vector<std::string> order;                      ///< members in order of appearance
     std::vector<std::pair<std::string, std::string>> staged;  ///< statement, digit below which its result is gathered
     PlanPart part;
@@ -70,6 +76,10 @@ class GenericPlanner {
   std::string thread_member(const ChainChoice& choice, const Chain& chain) const;
   bool place_threads(const ChainChoice& choice, const Chain& chain, State& state) const;
   bool may_be_free(const ChainChoice& choice, const Chain& chain) const;
+  std::vector<Digit> all_digits(const std::string& member, const State& state) const;
+  bool place_box(const std::string& member, const std::vector<std::string>& statements, State& state) const;
+  /// Both loops of a transposition run over squares that are turned in registers.
+  bool place_square(const ChainChoice& choice, const Chain& chain, State& state) const;
   void place_lanes(const std::string& member, const std::vector<std::string>& statements, State& state) const;
   bool is_guarded(const std::string& member, const std::vector<std::string>& statements) const;
   double trips(const std::string& member, const std::vector<std::string>& statements) const;
@@ -192,7 +202,67 @@ bool GenericPlanner::may_be_free(const ChainChoice& choice, const Chain& chain) 
   });
 }
 
+bool GenericPlanner::has_boxes(std::size_t rank) const {
+  return std::any_of(chains_.begin(), chains_.end(), [&](const RankedChain& ranked) {
+    const ChainChoice& choice = ranked.choice(rank);
+    const bool at_leaves = ranked.chain.ends_in_leaf || ranked.chain.ends_in_leaves;
+    if (!choice.turned.empty()) return true;
+    return at_leaves && !choice.order.empty() && may_be_free(choice, ranked.chain) && choose_lane_box(request_, views_, ranked.chain.statements, choice.order.back(), 0);
+  });
+}
+
+std::vector<Digit> GenericPlanner::all_digits(const std::string& member, const State& state) const {
+  std::vector<Digit> digits = state.table.at(member);
+  if (const auto box = state.boxes.find(member); box != state.boxes.end()) digits.push_back(box->second);
+  return digits;
+}
+
+/// The innermost loop runs over boxes: its digit counts them, and another one, in the atom, what is inside.
+bool GenericPlanner::place_box(const std::string& member, const std::vector<std::string>& statements, State& state) const {
+  if (!state.ambition.boxes) return false;
+  Digit& digit = state.table.at(member).back();
+  if (digit.level != level_of_kind(request_.machine, LevelKind::sequential)) return false;
+  const auto box = choose_lane_box(request_, views_, statements, member, digit.radix);
+  if (!box) return false;
+  const std::string& name = state.renamed.at(member);
+  digit.radix /= box->extent;
+  state.boxes[member] = {state.digits.unique(digit_name(name, 'v')), box->extent, level_of_kind(request_.machine, LevelKind::atom)};
+  for (const auto& [statement, atom] : box->atoms) state.part.atoms[statement] = {atom, {state.boxes.at(member).name}, "extents"};
+  state.part.reasons.push_back(reason(std::to_string(box->extent) + " iterations of " + member + " at once around " + join(statements, ", ") +
+                                      ", in vectors, the last masked; to change: tile(\"atom\", " + member + "=...)"));
+  return true;
+}
+
+bool GenericPlanner::place_square(const ChainChoice& choice, const Chain& chain, State& state) const {
+  if (!state.ambition.boxes || choice.turned.empty()) return false;
+  const std::string& statement = chain.statements.front();
+  const StatementView& view = views_.at(statement);
+  const auto square = choose_square_box(request_, view, choice.turned, choice.lanes);
+  const std::string serial = level_of_kind(request_.machine, LevelKind::sequential);
+  if (!square) return false;
+  AtomChoice atom{square->atom, {}, "extents"};
+  for (const std::string& member : {choice.turned, choice.lanes}) {
+    const Digit& digit = state.table.at(member).back();
+    if (digit.radix % square->extent != 0 || digit.radix == square->extent) return false;
+  }
+  for (const std::string& member : {choice.turned, choice.lanes}) {
+    state.table.at(member).back().radix /= square->extent;
+    state.boxes[member] = {state.digits.unique(digit_name(state.renamed.at(member), 'v')), square->extent, level_of_kind(request_.machine, LevelKind::atom)};
+    atom.box.push_back(state.boxes.at(member).name);
+  }
+  atom.stream = worth_streaming(request_, view);
+  const bool tiled = choice.tiles.count(choice.turned) > 0 && choice.tiles.count(choice.lanes) > 0;
+  const bool far = std::any_of(view.accesses.begin() + 1, view.accesses.end(), [&](const AccessView& read) { return read.affine && beyond_caches(request_, view, read); });
+  for (const std::string& member : chain.groups.back())
+    if (tiled && far && state.table.at(member).size() > 1) atom.prefetch = state.table.at(member).front().name;
+  state.part.atoms[statement] = atom;
+  state.part.reasons.push_back(reason(statement + " turns squares of " + std::to_string(square->extent) + " by " + std::to_string(square->extent) + " in registers" +
+                                      (atom.stream ? ", and stores them past the caches" : "") + "; to change: atom(" + statement + ", \"scalar\")"));
+  return true;
+}
+
 void GenericPlanner::place_lanes(const std::string& member, const std::vector<std::string>& statements, State& state) const {
+  if (state.ambition.lanes && place_box(member, statements, state)) return;
   if (!state.ambition.lanes || request_.machine.vector_bytes == 0) return;
   for (const std::string& statement : statements) {
     if (!suits_lanes(request_.program(), views_.at(statement), member)) return;
@@ -218,7 +288,8 @@ Tree GenericPlanner::walk(const Tree& tree, const std::vector<std::string>& stat
   for (const std::string& member : chain.members) cut(member, choice.tiles.count(member) ? choice.tiles.at(member) : 0, state);
   if (threads_wanted && place_threads(choice, chain, state)) threads_wanted = false;
   const bool at_leaves = chain.ends_in_leaf || chain.ends_in_leaves;
-  if (at_leaves && !chain.members.empty() && may_be_free(choice, chain)) place_lanes(choice.order.back(), statements, state);
+  const bool square = at_leaves && place_square(choice, chain, state);
+  if (!square && at_leaves && !chain.members.empty() && may_be_free(choice, chain)) place_lanes(choice.order.back(), statements, state);
 
   std::vector<std::string> loops;
   for (const auto& group : chain.groups) {
@@ -268,7 +339,7 @@ PlanPart GenericPlanner::build(const Ambition& ambition, NameTable& names) const
   part.statements = request_.kernel.statements();
   std::size_t next = 0;
   part.tree = walk(proposal_.tree, part.statements, ambition.threads && request_.threads > 1, next, state);
-  for (const std::string& member : state.order) part.digits.emplace_back(state.renamed.at(member), state.table.at(member));
+  for (const std::string& member : state.order) part.digits.emplace_back(state.renamed.at(member), all_digits(member, state));
   for (const std::string& statement : part.statements) {
     StatementMembers members = proposal_.members.at(statement);
     for (std::string& member : members.members) {
@@ -285,12 +356,13 @@ PlanPart GenericPlanner::build(const Ambition& ambition, NameTable& names) const
   if (request_.pins.orders.empty()) part.tree = distribute_loops(request_.program(), part.members, part.digits, part.tree, part.statements);
   for (const std::string& member : state.order) {
     names.reserve(state.renamed.at(member));
-    for (const Digit& digit : state.table.at(member)) names.reserve(digit.name);
+    for (const Digit& digit : all_digits(member, state)) names.reserve(digit.name);
   }
   if (ambition.promote) {
     for (const auto& [statement, after] : state.staged) add_staged_result(request_, statement, after, part, names);
     add_generic_promotions(request_, views_, part, names);
   }
+  add_memory_hints(request_, views_, part);
   return std::move(part);
 }
 
@@ -304,6 +376,7 @@ std::vector<PartOption> plan_generic(const PlanRequest& request, const ScheduleP
   };
   const auto add = [&](const Ambition& ambition) {
     std::string label = planner->tiles(ambition.choice) ? "tiled loops" : "plain loops";
+    if (ambition.boxes) label += " over boxes";
     if (!ambition.lanes) label += " without lanes";
     if (!ambition.promote) label += " without promotion";
     options.push_back({label, seconds(ambition.choice), [planner, ambition](NameTable& names) { return planner->build(ambition, names); }});
@@ -319,11 +392,12 @@ std::vector<PartOption> plan_generic(const PlanRequest& request, const ScheduleP
     return threaded == 0 || planner->has_threads(rank) || (seconds(rank) > 0 && seconds(rank) <= threaded);
   });
   for (const std::size_t rank : ranks) {
-    add({rank, true, true, true});
-    add({rank, true, true, false});
-    add({rank, false, true, true});
+    if (planner->has_boxes(rank)) add({rank, true, true, true, true});
+    add({rank, false, true, true, true});
+    add({rank, false, true, true, false});
+    add({rank, false, false, true, true});
   }
-  add({planner->choices(), false, false, false});
+  add({planner->choices(), false, false, false, false});
   return options;
 }
 

@@ -73,7 +73,7 @@ class ShapeBuilder {
   void add_atom(const AtomChoice& choice, ShapeStatement& result) const {
     const Atom* atom = choice.atom.empty() ? nullptr : machine_.find_atom(choice.atom);
     if (atom && atom->body == "multiply_add") result.leaf = ShapeLeaf::multiply_add;
-    if (atom && atom->body == "elementwise") result.leaf = ShapeLeaf::elementwise;
+    if (atom && (atom->body == "elementwise" || atom->body == "reduce")) result.leaf = ShapeLeaf::elementwise;
     result.padded = choice.edge == "padded" && !choice.box.empty();
     for (const std::string& name : choice.box) {
       if (const int digit = digit_number(name); digit >= 0) result.path.push_back(digit);

@@ -136,14 +136,27 @@ Outcome check_loop(Checker& checker, std::size_t index) {
   return {};
 }
 
+/// An atom that combines its lanes reads, combines and writes the element that they share once.
+bool is_reduced(Checker& checker, const Leaf& leaf) {
+  const Atom* atom = leaf.program == nullptr ? nullptr : checker.machine.find_atom(leaf.statement->atom);
+  if (atom == nullptr || atom->body != "reduce") return false;
+  const Combine combine = leaf.program->combine;
+  const bool combines = combine == Combine::sum || combine == Combine::prod || combine == Combine::min || combine == Combine::max;
+  if (!combines || !may_reassociate(checker.program(), *leaf.program)) return false;
+  const std::string note = "reassociate: " + leaf.program->name;
+  if (order_rounds(checker.program(), *leaf.program) && !contains(checker.numerics, note)) checker.numerics.push_back(note);
+  return true;
+}
+
 /// A box is straight-line vector code: it may read all operands before it writes a result.
-Outcome check_lanes(const Execution& execution, const Leaf& leaf) {
+Outcome check_lanes(Checker& checker, const Leaf& leaf) {
+  const Execution& execution = checker.execution;
   const isl::map others = other_box_points(leaf);
   const TouchedElement write{&leaf, &leaf.write, true};
   for (const TouchedElement& touch : touches_of(leaf)) {
     if (touch.access->array != leaf.write.array) continue;
     const isl::map shared = meeting(write, touch).intersect(others);
-    if (shared.is_empty()) continue;
+    if (shared.is_empty() || (touch.write && is_reduced(checker, leaf))) continue;
     return Refutation{"two box points: " + pair_text(write, touch, execution.array_of(leaf.write)), sample(execution, shared).text(),
                       leaf.where()};
   }
@@ -176,7 +189,7 @@ void check_races(Checker& checker) {
     checker.report.prove(obligation("races", "box of " + leaf.label + " in kernel " + execution.kernel_name(leaf.kernel), leaf.where(),
                                     kernel_entry(leaf.kernel, leaf.is_copy() ? "promotions[" + execution.array_of(leaf.write).name + "]"
                                                                              : "atoms[" + leaf.program->name + "]")),
-                         [&] { return check_lanes(execution, leaf); });
+                         [&] { return check_lanes(checker, leaf); });
   }
 }
 

@@ -1,6 +1,7 @@
 /// text: what the printer says it printed is what the Ast says: loops, conditions, leaves, storage.
 #include <algorithm>
 #include <map>
+#include <optional>
 
 #include "support/text.h"
 #include "verify/obligations.h"
@@ -14,29 +15,38 @@ struct Expected {
   std::vector<const AstIf*> conditions;
   std::vector<const AstLeaf*> leaves;
   std::vector<std::vector<std::string>> settled;  ///< per leaf: variables of the bound loops around
+  std::vector<std::optional<std::size_t>> threads;  ///< per leaf: the outermost loop of threads around, in print order
   std::vector<std::string> bound = {};            ///< around the current node
+  std::optional<std::size_t> thread = std::nullopt;
+  std::size_t loops = 0;
 };
 
-void collect(const AstNodePtr& node, Expected& expected) {
+void collect(const Machine& machine, const AstNodePtr& node, Expected& expected) {
   if (node == nullptr) return;
   if (const auto* block = std::get_if<AstBlock>(&node->node))
-    for (const AstNodePtr& child : block->children) collect(child, expected);
+    for (const AstNodePtr& child : block->children) collect(machine, child, expected);
   if (const auto* loop = std::get_if<AstFor>(&node->node)) {
+    const Level* level = machine.find_level(loop->level);
+    const bool opens = !expected.thread && level != nullptr && level->kind == LevelKind::independent;
+    if (opens) expected.thread = expected.loops;
+    ++expected.loops;
     if (loop->binding) expected.bound.push_back(loop->variable);
-    collect(loop->body, expected);
+    collect(machine, loop->body, expected);
     if (loop->binding) expected.bound.pop_back();
+    if (opens) expected.thread.reset();
   }
   if (const auto* branch = std::get_if<AstIf>(&node->node)) {
     expected.conditions.push_back(branch);
-    collect(branch->then_body, expected);
-    collect(branch->else_body, expected);
+    collect(machine, branch->then_body, expected);
+    collect(machine, branch->else_body, expected);
   }
-  if (const auto* allocate = std::get_if<AstAllocate>(&node->node)) collect(allocate->body, expected);
+  if (const auto* allocate = std::get_if<AstAllocate>(&node->node)) collect(machine, allocate->body, expected);
   if (const auto* roles = std::get_if<AstRoles>(&node->node))
-    for (const AstRole& role : roles->roles) collect(role.body, expected);
+    for (const AstRole& role : roles->roles) collect(machine, role.body, expected);
   if (const auto* leaf = std::get_if<AstLeaf>(&node->node)) {
     expected.leaves.push_back(leaf);
     expected.settled.push_back(expected.bound);
+    expected.threads.push_back(expected.thread);
   }
 }
 
@@ -363,6 +373,21 @@ Outcome check_buffers(const Ast& ast, const PrintFacts& facts) {
   return {};
 }
 
+/// Stores past the caches happen where the Ast wants them, and a fence follows before another agent may look: at the end of what one
+/// iteration of the threads' loop does, else at the end of the kernel.
+Outcome check_fences(const Ast& ast, const PrintFacts& facts, const Expected& expected) {
+  if (facts.leaves.size() != expected.leaves.size()) return miscounted("leaves", facts.leaves.size(), expected.leaves.size());
+  for (std::size_t i = 0; i < facts.leaves.size(); ++i) {
+    const PrintFacts::Leaf& leaf = facts.leaves[i];
+    if (!leaf.streamed) continue;
+    if (!ast.statements.at(leaf.statement).stream) return differs("how " + leaf.statement + " stores", "past the caches", "through the caches");
+    const auto& thread = expected.threads[i];
+    const bool fenced = !thread ? facts.fenced : *thread < facts.loops.size() && facts.loops[*thread].fenced;
+    if (!fenced) return Refutation{"no fence follows what " + leaf.statement + " stores past the caches", "leaf " + leaf.statement, {}};
+  }
+  return {};
+}
+
 bool is_empty(const PrintFacts& facts) {
   return facts.loops.empty() && facts.conditions.empty() && facts.buffers.empty() && facts.leaves.empty();
 }
@@ -381,10 +406,12 @@ void check_text(Checker& checker) {
     }
     const PrintFacts& facts = checker.facts[k];
     Expected expected;
-    collect(kernels[k].root, expected);
+    collect(checker.machine, kernels[k].root, expected);
     checker.report.prove(entry("loops"), [&] { return check_loops(checker, k, facts); });
     checker.report.prove(entry("conditions"), [&] { return check_conditions(facts, expected); });
     checker.report.prove(entry("leaves"), [&] { return check_leaves(checker.program(), checker.machine, kernels[k], facts, expected); });
+    if (std::any_of(facts.leaves.begin(), facts.leaves.end(), [](const PrintFacts::Leaf& leaf) { return leaf.streamed; }))
+      checker.report.prove(entry("fences"), [&] { return check_fences(kernels[k], facts, expected); });
     checker.report.prove(entry("storage"), [&] { return check_buffers(kernels[k], facts); });
     check_layouts(checker, k);
     check_sync_text(checker, k);

@@ -30,6 +30,12 @@ static inline __attribute__((always_inline)) void tileopt_store_part_f32x8(float
 #if defined(__AVX512F__) && 8 == 16
   _mm512_mask_storeu_ps(p, (__mmask16)((1u << n) - 1), (__m512)x);
   return;
+#elif defined(__AVX512VL__) && 8 == 8
+  _mm256_mask_storeu_ps(p, (__mmask8)((1u << n) - 1), (__m256)x);
+  return;
+#elif defined(__AVX512VL__) && 8 == 4
+  _mm_mask_storeu_ps(p, (__mmask8)((1u << n) - 1), (__m128)x);
+  return;
 #elif defined(__AVX2__) && 8 == 8
   _mm256_maskstore_ps(p, _mm256_cmpgt_epi32(_mm256_set1_epi32(n), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7)), (__m256)x);
   return;

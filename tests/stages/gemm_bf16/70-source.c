@@ -15,6 +15,8 @@ int32_t gemm_bf16(int64_t M, int64_t K, int64_t N, const uint16_t* A, const uint
 
 typedef float f32x8 __attribute__((vector_size(8 * sizeof(float))));
 typedef float f32x8_u __attribute__((vector_size(8 * sizeof(float)), aligned(sizeof(float)), may_alias));
+typedef int32_t i32x8 __attribute__((vector_size(8 * sizeof(int32_t))));
+typedef int32_t i32x8_u __attribute__((vector_size(8 * sizeof(int32_t)), aligned(sizeof(int32_t)), may_alias));
 typedef uint16_t u16x8 __attribute__((vector_size(8 * sizeof(uint16_t))));
 typedef uint16_t u16x8_u __attribute__((vector_size(8 * sizeof(uint16_t)), aligned(sizeof(uint16_t)), may_alias));
 typedef uint32_t u32x8 __attribute__((vector_size(8 * sizeof(uint32_t))));
@@ -50,6 +52,10 @@ static inline uint16_t tileopt_store_bf16(float x) { return (uint16_t)(tileopt_b
 
 static inline __attribute__((always_inline)) f32x8 tileopt_splat_f32x8(float x) { return x - (f32x8){0}; }
 
+static inline __attribute__((always_inline)) f32x8 tileopt_select_f32x8(i32x8 mask, f32x8 a, f32x8 b) {
+  return (f32x8)((mask & (i32x8)a) | (~mask & (i32x8)b));
+}
+
 #if defined(__AVX2__)
 #include <immintrin.h>
 #endif
@@ -57,6 +63,12 @@ static inline __attribute__((always_inline)) void tileopt_store_part_f32x8(float
   if (n >= 8) { *(f32x8_u*)p = x; return; }
 #if defined(__AVX512F__) && 8 == 16
   _mm512_mask_storeu_ps(p, (__mmask16)((1u << n) - 1), (__m512)x);
+  return;
+#elif defined(__AVX512VL__) && 8 == 8
+  _mm256_mask_storeu_ps(p, (__mmask8)((1u << n) - 1), (__m256)x);
+  return;
+#elif defined(__AVX512VL__) && 8 == 4
+  _mm_mask_storeu_ps(p, (__mmask8)((1u << n) - 1), (__m128)x);
   return;
 #elif defined(__AVX2__) && 8 == 8
   _mm256_maskstore_ps(p, _mm256_cmpgt_epi32(_mm256_set1_epi32(n), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7)), (__m256)x);
@@ -66,6 +78,15 @@ static inline __attribute__((always_inline)) void tileopt_store_part_f32x8(float
 }
 
 static inline __attribute__((always_inline)) f32x8 tileopt_load_bf16x8(u16x8 bits) { return (f32x8)(__builtin_convertvector(bits, u32x8) << 16); }
+
+/* The lanes are bf16 values. */
+static inline __attribute__((always_inline)) u16x8 tileopt_store_bf16x8(f32x8 x) { return __builtin_convertvector((u32x8)x >> 16, u16x8); }
+
+static inline __attribute__((always_inline)) f32x8 tileopt_round_bf16x8(f32x8 x) {
+  const u32x8 bits = (u32x8)x;
+  const u32x8 rounded = (bits + 0x7fffu + ((bits >> 16) & 1u)) & 0xffff0000u;
+  return tileopt_select_f32x8((i32x8)(x != x), (f32x8)((bits | 0x00400000u) & 0xffff0000u), (f32x8)rounded);
+}
 
 static __attribute__((noinline)) void tileopt_kernel_0_gemm_bf16(const int64_t M, const int64_t K, const int64_t N, const uint16_t* restrict A, const uint16_t* restrict B, uint16_t* restrict C, float* restrict acc, unsigned char* restrict workspace) {
   const int64_t A_s0 = K;
@@ -509,9 +530,24 @@ static __attribute__((noinline)) void tileopt_kernel_0_gemm_bf16(const int64_t M
     }
   }
   for (int64_t i_2 = 0; i_2 <= M - 1; i_2 += 1) {
-    #pragma omp simd
-    for (int64_t j_2 = 0; j_2 <= N - 1; j_2 += 1) {
-      C[i_2 * C_s0 + j_2] = tileopt_store_bf16(tileopt_round_bf16(acc[i_2 * acc_s0 + j_2]));
+    for (int64_t j_2 = 0; j_2 <= tileopt_floord(N - 1, 64); j_2 += 1) {
+      const int64_t j_2_v_n = N - 64 * j_2;
+      if (j_2_v_n >= 64) {
+        uint16_t* const p0 = C + (i_2 * C_s0 + 64 * j_2);
+        const float* const p1 = acc + (i_2 * acc_s0 + 64 * j_2);
+        *(u16x8_u*)&p0[0] = tileopt_store_bf16x8(tileopt_round_bf16x8(*(const f32x8_u*)&p1[0]));
+        *(u16x8_u*)&p0[8] = tileopt_store_bf16x8(tileopt_round_bf16x8(*(const f32x8_u*)&p1[8]));
+        *(u16x8_u*)&p0[16] = tileopt_store_bf16x8(tileopt_round_bf16x8(*(const f32x8_u*)&p1[16]));
+        *(u16x8_u*)&p0[24] = tileopt_store_bf16x8(tileopt_round_bf16x8(*(const f32x8_u*)&p1[24]));
+        *(u16x8_u*)&p0[32] = tileopt_store_bf16x8(tileopt_round_bf16x8(*(const f32x8_u*)&p1[32]));
+        *(u16x8_u*)&p0[40] = tileopt_store_bf16x8(tileopt_round_bf16x8(*(const f32x8_u*)&p1[40]));
+        *(u16x8_u*)&p0[48] = tileopt_store_bf16x8(tileopt_round_bf16x8(*(const f32x8_u*)&p1[48]));
+        *(u16x8_u*)&p0[56] = tileopt_store_bf16x8(tileopt_round_bf16x8(*(const f32x8_u*)&p1[56]));
+      } else {
+        for (int64_t j_2_v = 0; j_2_v < tileopt_min(j_2_v_n, 64); ++j_2_v) {
+          C[i_2 * C_s0 + 64 * j_2 + j_2_v] = tileopt_store_bf16(tileopt_round_bf16(acc[i_2 * acc_s0 + 64 * j_2 + j_2_v]));
+        }
+      }
     }
   }
 }

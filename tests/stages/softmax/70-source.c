@@ -13,40 +13,175 @@
 int64_t softmax_workspace_bytes(int64_t R, int64_t N);
 int32_t softmax(int64_t R, int64_t N, const float* X, float* Y, void* workspace);
 
-static inline uint32_t tileopt_bits_f32(float x) {
-  uint32_t bits;
-  memcpy(&bits, &x, sizeof bits);
-  return bits;
-}
+typedef float f32x8 __attribute__((vector_size(8 * sizeof(float))));
+typedef float f32x8_u __attribute__((vector_size(8 * sizeof(float)), aligned(sizeof(float)), may_alias));
+typedef int32_t i32x8 __attribute__((vector_size(8 * sizeof(int32_t))));
+typedef int32_t i32x8_u __attribute__((vector_size(8 * sizeof(int32_t)), aligned(sizeof(int32_t)), may_alias));
+typedef uint32_t u32x8 __attribute__((vector_size(8 * sizeof(uint32_t))));
+typedef uint32_t u32x8_u __attribute__((vector_size(8 * sizeof(uint32_t)), aligned(sizeof(uint32_t)), may_alias));
 
-static inline float tileopt_f32_bits(uint32_t bits) {
-  float x;
-  memcpy(&x, &bits, sizeof x);
-  return x;
-}
+static inline int64_t tileopt_floord(int64_t a, int64_t b) { return a / b - (a % b < 0); }
 
 /* A NaN wins, the first of two. */
 static inline float tileopt_max_f32(float a, float b) { return ((a >= b) | (a != a)) ? a : b; }
 
-/* e^x, within 1.1 ulp. */
-static inline float tileopt_exp_f32(float x) {
-  const float above = x > 89.0f ? 89.0f : x;
-  const float t = above < -104.0f ? -104.0f : above;
-  const float shifted = t * 0x1.715476p+0f + 12582912.0f;
-  const float n = shifted - 12582912.0f;
-  const float r = (t - n * 0x1.62e4p-1f) + n * -0x1.7f7d1cp-20f;
-  float q = 0x1.6db38ap-10f;
-  q = q * r + 0x1.123b00p-7f;
-  q = q * r + 0x1.555460p-5f;
-  q = q * r + 0x1.555490p-3f;
-  q = q * r + 0.5f;
-  const float y = 1.0f + (r + (r * r) * q);
-  const uint32_t e = tileopt_bits_f32(shifted) - 0x4b400000u;
-  const uint32_t half = (uint32_t)((int32_t)e >> 1);
-  return y * tileopt_f32_bits((half + 127u) << 23) * tileopt_f32_bits((e - half + 127u) << 23);
+static inline __attribute__((always_inline)) f32x8 tileopt_splat_f32x8(float x) { return x - (f32x8){0}; }
+
+static inline __attribute__((always_inline)) f32x8 tileopt_select_f32x8(i32x8 mask, f32x8 a, f32x8 b) {
+  return (f32x8)((mask & (i32x8)a) | (~mask & (i32x8)b));
 }
 
-#pragma omp declare reduction(tileopt_max_f32 : float : omp_out = tileopt_max_f32(omp_out, omp_in)) initializer(omp_priv = -INFINITY)
+#if defined(__AVX__)
+#include <immintrin.h>
+#endif
+static inline __attribute__((always_inline)) f32x8 tileopt_max_f32x8(f32x8 a, f32x8 b) {
+#if defined(__AVX512F__) && 8 * 4 == 64
+  return (f32x8)_mm512_mask_mov_ps(_mm512_max_ps((__m512)b, (__m512)a), _mm512_cmp_ps_mask((__m512)b, (__m512)b, 3), (__m512)b);
+#elif defined(__AVX__) && 8 * 4 == 32
+  return (f32x8)_mm256_blendv_ps(_mm256_max_ps((__m256)b, (__m256)a), (__m256)b, _mm256_cmp_ps((__m256)b, (__m256)b, 3));
+#endif
+  return tileopt_select_f32x8((i32x8)(a >= b) | (i32x8)(a != a), a, b);
+}
+
+#if defined(__AVX2__)
+#include <immintrin.h>
+#endif
+static inline __attribute__((always_inline)) f32x8 tileopt_keep_part_f32x8(f32x8 old, f32x8 x, int64_t n) {
+  i32x8 index = {0};
+  if (n >= 8) return x;
+#if defined(__AVX512F__) && 8 == 16
+  return (f32x8)_mm512_mask_mov_ps((__m512)old, (__mmask16)((1u << n) - 1), (__m512)x);
+#elif defined(__AVX512VL__) && 8 == 8
+  return (f32x8)_mm256_mask_mov_ps((__m256)old, (__mmask8)((1u << n) - 1), (__m256)x);
+#elif defined(__AVX512VL__) && 8 == 4
+  return (f32x8)_mm_mask_mov_ps((__m128)old, (__mmask8)((1u << n) - 1), (__m128)x);
+#endif
+  for (int i = 0; i < 8; ++i) index[i] = (int32_t)i;
+  return tileopt_select_f32x8((i32x8)(index < (int32_t)n), x, old);
+}
+
+static inline __attribute__((always_inline)) float tileopt_fold_sum_f32x8(f32x8 x) {
+  x = x + __builtin_shufflevector(x, x, 4, 5, 6, 7, 0, 1, 2, 3);
+  x = x + __builtin_shufflevector(x, x, 2, 3, 4, 5, 6, 7, 0, 1);
+  x = x + __builtin_shufflevector(x, x, 1, 2, 3, 4, 5, 6, 7, 0);
+  return x[0];
+}
+
+static inline __attribute__((always_inline)) float tileopt_fold_max_f32x8(f32x8 x) {
+  x = tileopt_max_f32x8(x, __builtin_shufflevector(x, x, 4, 5, 6, 7, 0, 1, 2, 3));
+  x = tileopt_max_f32x8(x, __builtin_shufflevector(x, x, 2, 3, 4, 5, 6, 7, 0, 1));
+  x = tileopt_max_f32x8(x, __builtin_shufflevector(x, x, 1, 2, 3, 4, 5, 6, 7, 0));
+  return x[0];
+}
+
+#if defined(__AVX2__)
+#include <immintrin.h>
+#endif
+static inline __attribute__((always_inline)) f32x8 tileopt_load_part_f32x8(const float* p, int64_t n) {
+  if (n >= 8) return *(const f32x8_u*)p;
+#if defined(__AVX512F__) && 8 == 16
+  return (f32x8)_mm512_maskz_loadu_ps((__mmask16)((1u << n) - 1), p);
+#elif defined(__AVX512VL__) && 8 == 8
+  return (f32x8)_mm256_maskz_loadu_ps((__mmask8)((1u << n) - 1), p);
+#elif defined(__AVX512VL__) && 8 == 4
+  return (f32x8)_mm_maskz_loadu_ps((__mmask8)((1u << n) - 1), p);
+#elif defined(__AVX2__) && 8 == 8
+  return (f32x8)_mm256_maskload_ps(p, _mm256_cmpgt_epi32(_mm256_set1_epi32(n), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7)));
+#endif
+  float lanes[8] = {0};
+  for (int64_t i = 0; i < n; ++i) lanes[i] = p[i];
+  return *(const f32x8_u*)lanes;
+}
+
+#if defined(__AVX2__)
+#include <immintrin.h>
+#endif
+static inline __attribute__((always_inline)) void tileopt_store_part_f32x8(float* p, f32x8 x, int64_t n) {
+  if (n >= 8) { *(f32x8_u*)p = x; return; }
+#if defined(__AVX512F__) && 8 == 16
+  _mm512_mask_storeu_ps(p, (__mmask16)((1u << n) - 1), (__m512)x);
+  return;
+#elif defined(__AVX512VL__) && 8 == 8
+  _mm256_mask_storeu_ps(p, (__mmask8)((1u << n) - 1), (__m256)x);
+  return;
+#elif defined(__AVX512VL__) && 8 == 4
+  _mm_mask_storeu_ps(p, (__mmask8)((1u << n) - 1), (__m128)x);
+  return;
+#elif defined(__AVX2__) && 8 == 8
+  _mm256_maskstore_ps(p, _mm256_cmpgt_epi32(_mm256_set1_epi32(n), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7)), (__m256)x);
+  return;
+#endif
+  for (int64_t i = 0; i < n; ++i) p[i] = x[i];
+}
+
+#if defined(__AVX__)
+#include <immintrin.h>
+#endif
+static inline __attribute__((always_inline)) f32x8 tileopt_fma_f32x8(f32x8 a, f32x8 b, f32x8 c) {
+#if defined(__AVX512F__) && 8 == 16
+  return (f32x8)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c);
+#elif defined(__FMA__) && 8 == 8
+  return (f32x8)_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)c);
+#elif defined(__FMA__) && 8 == 4
+  return (f32x8)_mm_fmadd_ps((__m128)a, (__m128)b, (__m128)c);
+#else
+  return a * b + c;
+#endif
+}
+
+#if defined(__AVX__)
+#include <immintrin.h>
+#endif
+static inline __attribute__((always_inline)) f32x8 tileopt_below_f32x8(f32x8 a, f32x8 b) {
+#if defined(__AVX512F__) && 8 == 16
+  return (f32x8)_mm512_min_ps((__m512)a, (__m512)b);
+#elif defined(__AVX__) && 8 == 8
+  return (f32x8)_mm256_min_ps((__m256)a, (__m256)b);
+#elif defined(__AVX__) && 8 == 4
+  return (f32x8)_mm_min_ps((__m128)a, (__m128)b);
+#else
+  return tileopt_select_f32x8((i32x8)(b > a), a, b);
+#endif
+}
+
+#if defined(__AVX__)
+#include <immintrin.h>
+#endif
+static inline __attribute__((always_inline)) f32x8 tileopt_above_f32x8(f32x8 a, f32x8 b) {
+#if defined(__AVX512F__) && 8 == 16
+  return (f32x8)_mm512_max_ps((__m512)a, (__m512)b);
+#elif defined(__AVX__) && 8 == 8
+  return (f32x8)_mm256_max_ps((__m256)a, (__m256)b);
+#elif defined(__AVX__) && 8 == 4
+  return (f32x8)_mm_max_ps((__m128)a, (__m128)b);
+#else
+  return tileopt_select_f32x8((i32x8)(b < a), a, b);
+#endif
+}
+
+static inline __attribute__((always_inline)) f32x8 tileopt_scale_f32x8(f32x8 y, f32x8 shifted) {
+#if defined(__AVX512F__) && 8 == 16
+  return (f32x8)_mm512_scalef_ps((__m512)y, (__m512)(shifted - 12582912.0f));
+#else
+  const u32x8 e = (u32x8)shifted - 0x4b400000u;
+  const u32x8 half = (u32x8)((i32x8)e >> 1);
+  return y * (f32x8)((half + 127u) << 23) * (f32x8)((e - half + 127u) << 23);
+#endif
+}
+
+static inline __attribute__((always_inline)) f32x8 tileopt_exp_f32x8(f32x8 x) {
+  const f32x8 zero = {0};
+  const f32x8 t = tileopt_above_f32x8(zero - 104.0f, tileopt_below_f32x8(zero + 89.0f, x));
+  const f32x8 shifted = tileopt_fma_f32x8(t, zero + 0x1.715476p+0f, zero + 12582912.0f);
+  const f32x8 n = shifted - 12582912.0f;
+  const f32x8 r = tileopt_fma_f32x8(n, zero - 0x1.7f7d1cp-20f, tileopt_fma_f32x8(n, zero - 0x1.62e4p-1f, t));
+  f32x8 q = zero + 0x1.6db38ap-10f;
+  q = tileopt_fma_f32x8(q, r, zero + 0x1.123b00p-7f);
+  q = tileopt_fma_f32x8(q, r, zero + 0x1.555460p-5f);
+  q = tileopt_fma_f32x8(q, r, zero + 0x1.555490p-3f);
+  q = tileopt_fma_f32x8(q, r, zero + 0.5f);
+  return tileopt_scale_f32x8(tileopt_fma_f32x8(r * r, q, r) + 1.0f, shifted);
+}
 
 static __attribute__((noinline)) void tileopt_kernel_0_softmax(const int64_t R, const int64_t N, const float* restrict X, float* restrict Y) {
   const int64_t X_s0 = N;
@@ -56,18 +191,85 @@ static __attribute__((noinline)) void tileopt_kernel_0_softmax(const int64_t R, 
     {
       float m_value = 0;
       m_value = -INFINITY;
-      #pragma omp simd reduction(tileopt_max_f32 : m_value)
-      for (int64_t j = 0; j <= N - 1; j += 1) {
-        m_value = tileopt_max_f32(m_value, X[r * X_s0 + j]);
+      for (int64_t j = 0; j <= tileopt_floord(N - 1, 128); j += 1) {
+        const int64_t jv_n = N - 128 * j;
+        if (jv_n >= 128) {
+          const float* const p1 = X + (r * X_s0 + 128 * j);
+          f32x8 a = *(const f32x8_u*)&p1[0];
+          f32x8 a_2 = *(const f32x8_u*)&p1[8];
+          f32x8 a_3 = *(const f32x8_u*)&p1[16];
+          f32x8 a_4 = *(const f32x8_u*)&p1[24];
+          a = tileopt_max_f32x8(a, (*(const f32x8_u*)&p1[32]));
+          a_2 = tileopt_max_f32x8(a_2, (*(const f32x8_u*)&p1[40]));
+          a_3 = tileopt_max_f32x8(a_3, (*(const f32x8_u*)&p1[48]));
+          a_4 = tileopt_max_f32x8(a_4, (*(const f32x8_u*)&p1[56]));
+          a = tileopt_max_f32x8(a, (*(const f32x8_u*)&p1[64]));
+          a_2 = tileopt_max_f32x8(a_2, (*(const f32x8_u*)&p1[72]));
+          a_3 = tileopt_max_f32x8(a_3, (*(const f32x8_u*)&p1[80]));
+          a_4 = tileopt_max_f32x8(a_4, (*(const f32x8_u*)&p1[88]));
+          a = tileopt_max_f32x8(a, (*(const f32x8_u*)&p1[96]));
+          a_2 = tileopt_max_f32x8(a_2, (*(const f32x8_u*)&p1[104]));
+          a_3 = tileopt_max_f32x8(a_3, (*(const f32x8_u*)&p1[112]));
+          a_4 = tileopt_max_f32x8(a_4, (*(const f32x8_u*)&p1[120]));
+          a = tileopt_max_f32x8(a, a_3);
+          a_2 = tileopt_max_f32x8(a_2, a_4);
+          a = tileopt_max_f32x8(a, a_2);
+          m_value = tileopt_max_f32(m_value, tileopt_fold_max_f32x8(a));
+        } else {
+          const float* const p1 = X + (r * X_s0 + 128 * j);
+          f32x8 a = tileopt_splat_f32x8(-INFINITY);
+          for (int64_t v = 0; v < jv_n && v < 128; v += 8) {
+            a = tileopt_keep_part_f32x8(a, tileopt_max_f32x8(a, (tileopt_load_part_f32x8(&p1[v], jv_n - v))), jv_n - v);
+          }
+          m_value = tileopt_max_f32(m_value, tileopt_fold_max_f32x8(a));
+        }
       }
       l_value = 0.0f;
-      #pragma omp simd reduction(+ : l_value)
-      for (int64_t j_2 = 0; j_2 <= N - 1; j_2 += 1) {
-        l_value += tileopt_exp_f32(X[r * X_s0 + j_2] - m_value);
+      for (int64_t j_2 = 0; j_2 <= tileopt_floord(N - 1, 64); j_2 += 1) {
+        const int64_t j_2_v_n = N - 64 * j_2;
+        if (j_2_v_n >= 64) {
+          const float* const p1 = X + (r * X_s0 + 64 * j_2);
+          f32x8 a = tileopt_exp_f32x8((*(const f32x8_u*)&p1[0]) - m_value);
+          f32x8 a_2 = tileopt_exp_f32x8((*(const f32x8_u*)&p1[8]) - m_value);
+          f32x8 a_3 = tileopt_exp_f32x8((*(const f32x8_u*)&p1[16]) - m_value);
+          f32x8 a_4 = tileopt_exp_f32x8((*(const f32x8_u*)&p1[24]) - m_value);
+          a = a + tileopt_exp_f32x8((*(const f32x8_u*)&p1[32]) - m_value);
+          a_2 = a_2 + tileopt_exp_f32x8((*(const f32x8_u*)&p1[40]) - m_value);
+          a_3 = a_3 + tileopt_exp_f32x8((*(const f32x8_u*)&p1[48]) - m_value);
+          a_4 = a_4 + tileopt_exp_f32x8((*(const f32x8_u*)&p1[56]) - m_value);
+          a = a + a_3;
+          a_2 = a_2 + a_4;
+          a = a + a_2;
+          l_value += tileopt_fold_sum_f32x8(a);
+        } else {
+          const float* const p1 = X + (r * X_s0 + 64 * j_2);
+          f32x8 a = tileopt_splat_f32x8(0.0f);
+          for (int64_t v = 0; v < j_2_v_n && v < 64; v += 8) {
+            a = tileopt_keep_part_f32x8(a, a + tileopt_exp_f32x8((tileopt_load_part_f32x8(&p1[v], j_2_v_n - v)) - m_value), j_2_v_n - v);
+          }
+          l_value += tileopt_fold_sum_f32x8(a);
+        }
       }
-      #pragma omp simd
-      for (int64_t j_3 = 0; j_3 <= N - 1; j_3 += 1) {
-        Y[r * Y_s0 + j_3] = tileopt_exp_f32(X[r * X_s0 + j_3] - m_value) / l_value;
+      for (int64_t j_3 = 0; j_3 <= tileopt_floord(N - 1, 64); j_3 += 1) {
+        const int64_t j_3_v_n = N - 64 * j_3;
+        if (j_3_v_n >= 64) {
+          float* const p0 = Y + (r * Y_s0 + 64 * j_3);
+          const float* const p1 = X + (r * X_s0 + 64 * j_3);
+          *(f32x8_u*)&p0[0] = tileopt_exp_f32x8((*(const f32x8_u*)&p1[0]) - m_value) / l_value;
+          *(f32x8_u*)&p0[8] = tileopt_exp_f32x8((*(const f32x8_u*)&p1[8]) - m_value) / l_value;
+          *(f32x8_u*)&p0[16] = tileopt_exp_f32x8((*(const f32x8_u*)&p1[16]) - m_value) / l_value;
+          *(f32x8_u*)&p0[24] = tileopt_exp_f32x8((*(const f32x8_u*)&p1[24]) - m_value) / l_value;
+          *(f32x8_u*)&p0[32] = tileopt_exp_f32x8((*(const f32x8_u*)&p1[32]) - m_value) / l_value;
+          *(f32x8_u*)&p0[40] = tileopt_exp_f32x8((*(const f32x8_u*)&p1[40]) - m_value) / l_value;
+          *(f32x8_u*)&p0[48] = tileopt_exp_f32x8((*(const f32x8_u*)&p1[48]) - m_value) / l_value;
+          *(f32x8_u*)&p0[56] = tileopt_exp_f32x8((*(const f32x8_u*)&p1[56]) - m_value) / l_value;
+        } else {
+          float* const p0 = Y + (r * Y_s0 + 64 * j_3);
+          const float* const p1 = X + (r * X_s0 + 64 * j_3);
+          for (int64_t v = 0; v < j_3_v_n && v < 64; v += 8) {
+            tileopt_store_part_f32x8(&p0[v], tileopt_exp_f32x8((tileopt_load_part_f32x8(&p1[v], j_3_v_n - v)) - m_value) / l_value, j_3_v_n - v);
+          }
+        }
       }
     }
   }

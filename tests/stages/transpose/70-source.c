@@ -20,33 +20,177 @@ static inline int64_t tileopt_floord(int64_t a, int64_t b) { return a / b - (a %
 
 static inline int64_t tileopt_min(int64_t a, int64_t b) { return a < b ? a : b; }
 
+static inline __attribute__((always_inline)) f32x8 tileopt_low_f32x8(f32x8 a, f32x8 b) { return __builtin_shufflevector(a, b, 0, 8, 1, 9, 2, 10, 3, 11); }
+
+static inline __attribute__((always_inline)) f32x8 tileopt_high_f32x8(f32x8 a, f32x8 b) { return __builtin_shufflevector(a, b, 4, 12, 5, 13, 6, 14, 7, 15); }
+
+#if defined(__AVX2__)
+#include <immintrin.h>
+#endif
+static inline __attribute__((always_inline)) f32x8 tileopt_load_part_f32x8(const float* p, int64_t n) {
+  if (n >= 8) return *(const f32x8_u*)p;
+#if defined(__AVX512F__) && 8 == 16
+  return (f32x8)_mm512_maskz_loadu_ps((__mmask16)((1u << n) - 1), p);
+#elif defined(__AVX512VL__) && 8 == 8
+  return (f32x8)_mm256_maskz_loadu_ps((__mmask8)((1u << n) - 1), p);
+#elif defined(__AVX512VL__) && 8 == 4
+  return (f32x8)_mm_maskz_loadu_ps((__mmask8)((1u << n) - 1), p);
+#elif defined(__AVX2__) && 8 == 8
+  return (f32x8)_mm256_maskload_ps(p, _mm256_cmpgt_epi32(_mm256_set1_epi32(n), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7)));
+#endif
+  float lanes[8] = {0};
+  for (int64_t i = 0; i < n; ++i) lanes[i] = p[i];
+  return *(const f32x8_u*)lanes;
+}
+
+#if defined(__AVX2__)
+#include <immintrin.h>
+#endif
+static inline __attribute__((always_inline)) void tileopt_store_part_f32x8(float* p, f32x8 x, int64_t n) {
+  if (n >= 8) { *(f32x8_u*)p = x; return; }
+#if defined(__AVX512F__) && 8 == 16
+  _mm512_mask_storeu_ps(p, (__mmask16)((1u << n) - 1), (__m512)x);
+  return;
+#elif defined(__AVX512VL__) && 8 == 8
+  _mm256_mask_storeu_ps(p, (__mmask8)((1u << n) - 1), (__m256)x);
+  return;
+#elif defined(__AVX512VL__) && 8 == 4
+  _mm_mask_storeu_ps(p, (__mmask8)((1u << n) - 1), (__m128)x);
+  return;
+#elif defined(__AVX2__) && 8 == 8
+  _mm256_maskstore_ps(p, _mm256_cmpgt_epi32(_mm256_set1_epi32(n), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7)), (__m256)x);
+  return;
+#endif
+  for (int64_t i = 0; i < n; ++i) p[i] = x[i];
+}
+
 static __attribute__((noinline)) void tileopt_kernel_0_transpose(const int64_t M, const int64_t N, const float* restrict A, float* restrict B) {
   const int64_t A_s0 = N;
   const int64_t B_s0 = M;
-  for (int64_t ib = 0; ib <= tileopt_floord(M - 1, 64); ib += 1) {
-    for (int64_t jb = 0; jb <= tileopt_floord(N - 1, 16); jb += 1) {
-      _Alignas(64) float B_tile[1024];
-      for (int64_t ii = 0; ii <= tileopt_min(63, M - 64 * ib - 1); ii += 1) {
-        for (int64_t jj = 0; jj <= tileopt_min(15, N - 16 * jb - 1); jj += 1) {
-          B_tile[jj * 64 + ii] = A[(64 * ib + ii) * A_s0 + 16 * jb + jj];
-        }
-      }
-      for (int64_t B_tile_0 = 0; B_tile_0 <= tileopt_min(15, N - 16 * jb - 1); B_tile_0 += 1) {
-        const int64_t B_tile_1_n = M - 64 * ib;
-        if (B_tile_1_n >= 64) {
-          float* const p0 = B + ((16 * jb + B_tile_0) * B_s0 + 64 * ib);
-          const float* const p1 = B_tile + (B_tile_0 * 64);
-          *(f32x8_u*)&p0[0] = *(const f32x8_u*)&p1[0];
-          *(f32x8_u*)&p0[8] = *(const f32x8_u*)&p1[8];
-          *(f32x8_u*)&p0[16] = *(const f32x8_u*)&p1[16];
-          *(f32x8_u*)&p0[24] = *(const f32x8_u*)&p1[24];
-          *(f32x8_u*)&p0[32] = *(const f32x8_u*)&p1[32];
-          *(f32x8_u*)&p0[40] = *(const f32x8_u*)&p1[40];
-          *(f32x8_u*)&p0[48] = *(const f32x8_u*)&p1[48];
-          *(f32x8_u*)&p0[56] = *(const f32x8_u*)&p1[56];
-        } else {
-          for (int64_t B_tile_1 = 0; B_tile_1 < tileopt_min(B_tile_1_n, 64); ++B_tile_1) {
-            B[(16 * jb + B_tile_0) * B_s0 + 64 * ib + B_tile_1] = B_tile[B_tile_0 * 64 + B_tile_1];
+  for (int64_t ib = 0; ib <= tileopt_floord(M - 1, 128); ib += 1) {
+    for (int64_t jb = 0; jb <= tileopt_floord(N - 1, 64); jb += 1) {
+      for (int64_t ii = 0; ii <= tileopt_min(15, (-16) * ib + (M - 1) / 8); ii += 1) {
+        for (int64_t jj = 0; jj <= tileopt_min(7, (-8) * jb + (N - 1) / 8); jj += 1) {
+          const int64_t jv_n = N - 64 * jb - 8 * jj;
+          const int64_t iv_n = M - 128 * ib - 8 * ii;
+          if (jv_n >= 8 && iv_n >= 8) {
+            float* const p0 = B + ((64 * jb + 8 * jj) * B_s0 + 128 * ib + 8 * ii);
+            const float* const p1 = A + ((128 * ib + 8 * ii) * A_s0 + 64 * jb + 8 * jj);
+            const f32x8 t = *(const f32x8_u*)&p1[0];
+            const f32x8 t_2 = *(const f32x8_u*)&p1[A_s0];
+            const f32x8 t_3 = *(const f32x8_u*)&p1[2 * A_s0];
+            const f32x8 t_4 = *(const f32x8_u*)&p1[3 * A_s0];
+            const f32x8 t_5 = *(const f32x8_u*)&p1[4 * A_s0];
+            const f32x8 t_6 = *(const f32x8_u*)&p1[5 * A_s0];
+            const f32x8 t_7 = *(const f32x8_u*)&p1[6 * A_s0];
+            const f32x8 t_8 = *(const f32x8_u*)&p1[7 * A_s0];
+            const f32x8 t_9 = tileopt_low_f32x8(t, t_5);
+            const f32x8 t_10 = tileopt_high_f32x8(t, t_5);
+            const f32x8 t_11 = tileopt_low_f32x8(t_2, t_6);
+            const f32x8 t_12 = tileopt_high_f32x8(t_2, t_6);
+            const f32x8 t_13 = tileopt_low_f32x8(t_3, t_7);
+            const f32x8 t_14 = tileopt_high_f32x8(t_3, t_7);
+            const f32x8 t_15 = tileopt_low_f32x8(t_4, t_8);
+            const f32x8 t_16 = tileopt_high_f32x8(t_4, t_8);
+            const f32x8 t_17 = tileopt_low_f32x8(t_9, t_13);
+            const f32x8 t_18 = tileopt_high_f32x8(t_9, t_13);
+            const f32x8 t_19 = tileopt_low_f32x8(t_10, t_14);
+            const f32x8 t_20 = tileopt_high_f32x8(t_10, t_14);
+            const f32x8 t_21 = tileopt_low_f32x8(t_11, t_15);
+            const f32x8 t_22 = tileopt_high_f32x8(t_11, t_15);
+            const f32x8 t_23 = tileopt_low_f32x8(t_12, t_16);
+            const f32x8 t_24 = tileopt_high_f32x8(t_12, t_16);
+            const f32x8 t_25 = tileopt_low_f32x8(t_17, t_21);
+            const f32x8 t_26 = tileopt_high_f32x8(t_17, t_21);
+            const f32x8 t_27 = tileopt_low_f32x8(t_18, t_22);
+            const f32x8 t_28 = tileopt_high_f32x8(t_18, t_22);
+            const f32x8 t_29 = tileopt_low_f32x8(t_19, t_23);
+            const f32x8 t_30 = tileopt_high_f32x8(t_19, t_23);
+            const f32x8 t_31 = tileopt_low_f32x8(t_20, t_24);
+            const f32x8 t_32 = tileopt_high_f32x8(t_20, t_24);
+            *(f32x8_u*)&p0[0] = t_25;
+            *(f32x8_u*)&p0[B_s0] = t_26;
+            *(f32x8_u*)&p0[2 * B_s0] = t_27;
+            *(f32x8_u*)&p0[3 * B_s0] = t_28;
+            *(f32x8_u*)&p0[4 * B_s0] = t_29;
+            *(f32x8_u*)&p0[5 * B_s0] = t_30;
+            *(f32x8_u*)&p0[6 * B_s0] = t_31;
+            *(f32x8_u*)&p0[7 * B_s0] = t_32;
+          } else {
+            float* const p0 = B + ((64 * jb + 8 * jj) * B_s0 + 128 * ib + 8 * ii);
+            const float* const p1 = A + ((128 * ib + 8 * ii) * A_s0 + 64 * jb + 8 * jj);
+            const f32x8 t = iv_n > 0 ? tileopt_load_part_f32x8(&p1[0], jv_n) : (f32x8){0};
+            const f32x8 t_2 = iv_n > 1 ? tileopt_load_part_f32x8(&p1[A_s0], jv_n) : (f32x8){0};
+            const f32x8 t_3 = iv_n > 2 ? tileopt_load_part_f32x8(&p1[2 * A_s0], jv_n) : (f32x8){0};
+            const f32x8 t_4 = iv_n > 3 ? tileopt_load_part_f32x8(&p1[3 * A_s0], jv_n) : (f32x8){0};
+            const f32x8 t_5 = iv_n > 4 ? tileopt_load_part_f32x8(&p1[4 * A_s0], jv_n) : (f32x8){0};
+            const f32x8 t_6 = iv_n > 5 ? tileopt_load_part_f32x8(&p1[5 * A_s0], jv_n) : (f32x8){0};
+            const f32x8 t_7 = iv_n > 6 ? tileopt_load_part_f32x8(&p1[6 * A_s0], jv_n) : (f32x8){0};
+            const f32x8 t_8 = iv_n > 7 ? tileopt_load_part_f32x8(&p1[7 * A_s0], jv_n) : (f32x8){0};
+            const f32x8 t_9 = tileopt_low_f32x8(t, t_5);
+            const f32x8 t_10 = tileopt_high_f32x8(t, t_5);
+            const f32x8 t_11 = tileopt_low_f32x8(t_2, t_6);
+            const f32x8 t_12 = tileopt_high_f32x8(t_2, t_6);
+            const f32x8 t_13 = tileopt_low_f32x8(t_3, t_7);
+            const f32x8 t_14 = tileopt_high_f32x8(t_3, t_7);
+            const f32x8 t_15 = tileopt_low_f32x8(t_4, t_8);
+            const f32x8 t_16 = tileopt_high_f32x8(t_4, t_8);
+            const f32x8 t_17 = tileopt_low_f32x8(t_9, t_13);
+            const f32x8 t_18 = tileopt_high_f32x8(t_9, t_13);
+            const f32x8 t_19 = tileopt_low_f32x8(t_10, t_14);
+            const f32x8 t_20 = tileopt_high_f32x8(t_10, t_14);
+            const f32x8 t_21 = tileopt_low_f32x8(t_11, t_15);
+            const f32x8 t_22 = tileopt_high_f32x8(t_11, t_15);
+            const f32x8 t_23 = tileopt_low_f32x8(t_12, t_16);
+            const f32x8 t_24 = tileopt_high_f32x8(t_12, t_16);
+            const f32x8 t_25 = tileopt_low_f32x8(t_17, t_21);
+            const f32x8 t_26 = tileopt_high_f32x8(t_17, t_21);
+            const f32x8 t_27 = tileopt_low_f32x8(t_18, t_22);
+            const f32x8 t_28 = tileopt_high_f32x8(t_18, t_22);
+            const f32x8 t_29 = tileopt_low_f32x8(t_19, t_23);
+            const f32x8 t_30 = tileopt_high_f32x8(t_19, t_23);
+            const f32x8 t_31 = tileopt_low_f32x8(t_20, t_24);
+            const f32x8 t_32 = tileopt_high_f32x8(t_20, t_24);
+            if (jv_n > 0) {
+              if (iv_n > 0) {
+                tileopt_store_part_f32x8(&p0[0], t_25, iv_n);
+              }
+            }
+            if (jv_n > 1) {
+              if (iv_n > 0) {
+                tileopt_store_part_f32x8(&p0[B_s0], t_26, iv_n);
+              }
+            }
+            if (jv_n > 2) {
+              if (iv_n > 0) {
+                tileopt_store_part_f32x8(&p0[2 * B_s0], t_27, iv_n);
+              }
+            }
+            if (jv_n > 3) {
+              if (iv_n > 0) {
+                tileopt_store_part_f32x8(&p0[3 * B_s0], t_28, iv_n);
+              }
+            }
+            if (jv_n > 4) {
+              if (iv_n > 0) {
+                tileopt_store_part_f32x8(&p0[4 * B_s0], t_29, iv_n);
+              }
+            }
+            if (jv_n > 5) {
+              if (iv_n > 0) {
+                tileopt_store_part_f32x8(&p0[5 * B_s0], t_30, iv_n);
+              }
+            }
+            if (jv_n > 6) {
+              if (iv_n > 0) {
+                tileopt_store_part_f32x8(&p0[6 * B_s0], t_31, iv_n);
+              }
+            }
+            if (jv_n > 7) {
+              if (iv_n > 0) {
+                tileopt_store_part_f32x8(&p0[7 * B_s0], t_32, iv_n);
+              }
+            }
           }
         }
       }

@@ -14,7 +14,12 @@ TEST(Loops, SoftmaxStaysFusedWithAccumulatorsInRegisters) {
     EXPECT_EQ(find_promotion(kernel, tensor)->space, "register");
     EXPECT_EQ(find_promotion(kernel, tensor)->after, "r");
   }
-  for (const char* digit : {"j", "j_2", "j_3"}) EXPECT_EQ(kernel.find_digit(digit)->level, "simd") << digit;
+  EXPECT_EQ(kernel.atoms.at("m").atom, "vector_reduce");
+  EXPECT_EQ(kernel.atoms.at("l").atom, "vector_reduce");
+  EXPECT_EQ(kernel.atoms.at("Y").atom, "vector_box");
+  EXPECT_EQ(digits_text(kernel, "j"), "j:0@serial jv:128@atom");
+  EXPECT_EQ(digits_text(kernel, "j_2"), "j_2:0@serial j_2_v:64@atom");
+  EXPECT_FALSE(kernel.atoms.at("Y").stream) << "it fits the last cache";
   ResolveOptions options;
   options.threads = 2;
   EXPECT_EQ(PlanCase(kernel_file("softmax")).kernel("", "x86-64-v3", options).find_digit("r")->level, "thread");
@@ -40,10 +45,30 @@ TEST(Loops, JacobiWithThreadsKeepsLegalLoops) {
 
 TEST(Loops, TransposeIsTiled) {
   const KernelPlan kernel = PlanCase(kernel_file("transpose")).kernel();
+  EXPECT_EQ(digits_text(kernel, "i"), "ib:0@serial ii:16@serial iv:8@atom");
+  EXPECT_EQ(digits_text(kernel, "j"), "jb:0@serial jj:8@serial jv:8@atom");
+  EXPECT_EQ(kernel.atoms.at("B").box, (std::vector<std::string>{"jv", "iv"})) << "squares are turned in registers";
+  EXPECT_EQ(find_promotion(kernel, "B"), nullptr);
+}
+
+TEST(Loops, TransposeWithoutVectorsIsGathered) {
+  const KernelPlan kernel = PlanCase(kernel_file("transpose")).kernel("", "c11");
   for (const auto& [member, digits] : kernel.digits) EXPECT_EQ(digits.size(), 2u) << member;
   ASSERT_NE(find_promotion(kernel, "B"), nullptr) << "the result is gathered in a tile";
   EXPECT_EQ(find_promotion(kernel, "B")->space, "stack");
   EXPECT_EQ(path_dims(kernel.tree, "B").back(), "jj") << "rows of A are read along";
+}
+
+TEST(Loops, LargeOutputsAreStreamedAndRowsFetched) {
+  ResolveOptions options;
+  options.typical_sizes = {{"R", 16384}, {"N", 4096}, {"M", 16384}};
+  const KernelPlan softmax = PlanCase(kernel_file("softmax")).kernel("", "x86-64-v3", options);
+  EXPECT_TRUE(softmax.atoms.at("Y").stream);
+  EXPECT_EQ(softmax.atoms.at("Y").prefetch, "r");
+  EXPECT_EQ(softmax.atoms.at("l").prefetch, "") << "the last reader of the row fetches";
+  const KernelPlan transpose = PlanCase(kernel_file("transpose")).kernel("", "x86-64-v3", options);
+  EXPECT_TRUE(transpose.atoms.at("B").stream);
+  EXPECT_EQ(transpose.atoms.at("B").prefetch, "jb");
 }
 
 TEST(Loops, StreamsAreNotTiled) {
@@ -52,7 +77,7 @@ def f(x: f32[N], y: f32[N], z: out[f32[N]]):
     for i in range(N):
         z[i] = x[i] + y[i]
 )").kernel();
-  EXPECT_EQ(digits_text(kernel, "i"), "i:0@simd");
+  EXPECT_EQ(digits_text(kernel, "i"), "i:0@serial iv:64@atom");
 }
 
 TEST(Loops, ALongStreamIsCutForThreads) {
@@ -64,7 +89,7 @@ def f(x: f32[N], y: f32[N], z: out[f32[N]]):
     for i in range(N):
         z[i] = x[i] + y[i]
 )").kernel("", "x86-64-v3", options);
-  EXPECT_EQ(digits_text(kernel, "i"), "ib:0@thread i:4096@simd");
+  EXPECT_EQ(digits_text(kernel, "i"), "ib:0@thread i:64@serial iv:64@atom");
 }
 
 TEST(Loops, RecurrencesRunScalarInOrder) {
@@ -94,7 +119,7 @@ def dot(x: f32[N], y: f32[N], s: inout[f32[1]]):
   const KernelPlan kernel = dot.kernel();
   ASSERT_NE(find_promotion(kernel, "s"), nullptr);
   EXPECT_EQ(find_promotion(kernel, "s")->after, "");
-  EXPECT_EQ(kernel.find_digit("i")->level, "simd");
+  EXPECT_EQ(kernel.atoms.at("s").atom, "vector_reduce");
 }
 
 TEST(Loops, ThreadsNeverCrossATiledRecurrence) {
