@@ -122,7 +122,12 @@ std::vector<Memory> memories(const HostFacts& facts, double frequency, const Vec
   return result;
 }
 
-std::vector<Atom> atoms(const VectorUnit& unit, int latency) {
+/// Box (rows, products, lanes): a word of the left factor against a vector of words of the right one.
+Atom dot_atom(const std::string& name, const std::string& left, const std::string& right, const std::string& result, long depth, double throughput, int latency) {
+  return {name, "dot", 3, {{"result", "register", "*01", result}, {"left", "memory", "*10", left}, {"right", "memory", "011", right}}, throughput, latency, "", {0, depth, 0}};
+}
+
+std::vector<Atom> atoms(const HostFacts& facts, const VectorUnit& unit, int latency) {
   const Atom fma{"outer_product_fma",
                  "multiply_add",
                  2,
@@ -132,7 +137,17 @@ std::vector<Atom> atoms(const VectorUnit& unit, int latency) {
   const Atom box{"vector_box", "elementwise", 2, {{"result", "any", "*1"}, {"any", "any", "**"}}, unit.fma_per_cycle, latency};
   const Atom reduce{"vector_reduce", "reduce", 1, {{"result", "any", "0"}, {"any", "any", "*"}}, unit.fma_per_cycle, latency};
   const Atom update{"atomic_update", "atomic_update", 0, {{"result", "memory", ""}}, 0.05, 20};
-  return {fma, box, reduce, update};
+  std::vector<Atom> found{fma, box, reduce, update};
+  const auto has = [&](const char* flag) { return contains(facts.flags, flag); };
+  const double rate = unit.fma_per_cycle;
+  // Without VNNI the products are added by a second instruction.
+  if (unit.bytes >= 32 && has("avx2")) found.push_back(dot_atom("dot_i16", "i16", "i16", "i32", 2, has("avx512_vnni") ? rate : rate / 2, latency));
+  if (unit.bytes == 64 && has("avx512_vnni")) {
+    found.push_back(dot_atom("dot_u8_i8", "u8", "i8", "i32", 4, rate, latency));
+    found.push_back(dot_atom("dot_i8_u8", "i8", "u8", "i32", 4, rate, latency));
+  }
+  if (unit.bytes == 64 && has("avx512_bf16")) found.push_back(dot_atom("dot_bf16", "bf16", "bf16", "f32", 2, rate / 2, latency));
+  return found;
 }
 
 }  // namespace
@@ -181,7 +196,7 @@ Machine make_host_machine(const HostFacts& facts) {
   machine.memories = memories(facts, machine.frequency, unit);
   const double register_bytes = unit.bytes > 0 ? double(unit.bytes) * unit.registers : 1024;
   machine.spaces = {{"workspace", 0}, {"stack", 1 << 20}, {"register", register_bytes}};
-  machine.atoms = atoms(unit, machine.fma_latency);
+  machine.atoms = atoms(facts, unit, machine.fma_latency);
   return machine;
 }
 

@@ -48,6 +48,8 @@ struct ShapeStatement {
   double operations = 1;  ///< scalar operations per instance
   int element_bytes = 4;
   ShapeLeaf leaf = ShapeLeaf::plain;
+  double summed_at_once = 1;  ///< multiply_add: products that one instruction adds to a result
+  double products = 1;        ///< the same in the time of one multiplication
   bool padded = false;  ///< an atom that runs its whole box
   bool result_in_registers = false;
 };

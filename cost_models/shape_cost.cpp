@@ -160,6 +160,7 @@ double ShapeCostModel::compute_cycles(const KernelShape& shape, const ShapeState
 
   double rows = 1;
   for (std::size_t p = loops; p + 1 < depth_; ++p) rows *= trips_[p];
+  rows /= statement.summed_at_once;
   const double vectors = std::ceil(trips_.back() / vector_lanes);
   const double runs = around_[loops];
   if (counts) counts->vector_instances += around_[depth_];
@@ -168,7 +169,7 @@ double ShapeCostModel::compute_cycles(const KernelShape& shape, const ShapeState
                                                 [](const ShapeStream& stream) { return !stream.copy && stream.active; }));
     return cycles + runs * rows * vectors * std::max(1.0, (statement.operations + touched) / kOperationsPerCycle);
   }
-  const double issue = rows * vectors / std::max(machine_.fma_per_cycle, 0.1);
+  const double issue = rows * vectors * statement.summed_at_once / statement.products / std::max(machine_.fma_per_cycle, 0.1);
   const double chain = machine_.fma_latency, loads = (rows + vectors) / kLoadsPerCycle;
   double each = std::max({issue, chain, loads});
   if (rows + vectors > kLoadsPerFma * rows * vectors) each /= kManyLoads;

@@ -30,6 +30,14 @@ const char* const f32_bits = R"(static inline float tileopt_f32_bits(uint32_t bi
 }
 )";
 
+/// Four bytes as they lie in memory.
+const char* const word_text = R"(static inline int32_t tileopt_word(const void* p) {
+  int32_t word;
+  memcpy(&word, p, sizeof word);
+  return word;
+}
+)";
+
 const char* const odd_f32 = R"(/* double to float, rounded to odd: a second rounding to a 16-bit float is then the only one that counts. */
 static inline float tileopt_odd_f32(double x) {
   const float near = (float)x;
@@ -278,6 +286,7 @@ std::vector<HelperRow> arithmetic_helper_rows() {
   rows.push_back({"tileopt_stream_fence", {}, stream_fence});
   rows.push_back({"tileopt_bits_f32", {}, bits_f32});
   rows.push_back({"tileopt_f32_bits", {}, f32_bits});
+  rows.push_back({"tileopt_word", {}, word_text});
   rows.push_back({"tileopt_odd_f32", {"tileopt_bits_f32", "tileopt_f32_bits"}, odd_f32});
   rows.push_back({"tileopt_odd_u64", {}, odd_u64});
   rows.push_back({"tileopt_odd_i64", {"tileopt_odd_u64"}, odd_i64});

@@ -259,7 +259,7 @@ void BodyPrinter::print_leaf(const AstLeaf& leaf) {
   for (auto& read : resolved.reads) read = resolve(read);
   LeafView view = make_leaf_view(resolved, ast_, program_, storage_, settled_);
   view.ahead = reads_ahead(leaf);
-  LeafPrinter(out_, storage_, names_, helpers_, machine_.vector_bytes, language_).print(view, take_braces());
+  LeafPrinter(out_, storage_, names_, helpers_, machine_, machine_.vector_bytes, language_).print(view, take_braces());
 }
 
 void BodyPrinter::print_for(const AstFor& loop) {

@@ -18,6 +18,8 @@ struct HelperRow {
 std::vector<HelperRow> arithmetic_helper_rows();
 /// exp, exp2, log, tanh, erf, sqrt, rounding.
 std::vector<HelperRow> math_helper_rows();
+/// Dot atoms, on vectors of words.
+std::vector<HelperRow> dot_helper_rows();
 /// Rows on vectors; `@` stands for the number of lanes, requirements are of the same number of lanes.
 std::vector<HelperRow> vector_helper_rows();
 /// The functions of Call on vectors, and the single instructions that they are made of.

@@ -95,6 +95,7 @@ const std::vector<HelperRow>& vector_helper_table() {
   static const std::vector<HelperRow> table = [] {
     std::vector<HelperRow> rows = vector_helper_rows();
     for (HelperRow& row : vector_math_helper_rows()) rows.push_back(std::move(row));
+    for (HelperRow& row : dot_helper_rows()) rows.push_back(std::move(row));
     return rows;
   }();
   return table;

@@ -94,6 +94,17 @@ bool LeafOperand::contiguous(std::size_t digit) const {
   return true;
 }
 
+std::optional<long> LeafOperand::memory_step(std::size_t digit) const {
+  long sum = 0;
+  for (std::size_t d = 0; d < steps.size(); ++d) {
+    if (steps[d][digit] == 0) continue;
+    const auto stride = constant_value(fold(storage->strides[d]));
+    if (!stride) return std::nullopt;
+    sum += steps[d][digit] * static_cast<long>(*stride);
+  }
+  return sum;
+}
+
 bool LeafOperand::same_elements(const LeafOperand& other) const {
   if (storage != other.storage || steps != other.steps) return false;
   for (std::size_t d = 0; d < corner.size(); ++d)

@@ -26,6 +26,8 @@ struct LeafOperand {
   bool still(std::size_t digit) const;
   /// One step along the digit is one element in memory, whatever the sizes are.
   bool contiguous(std::size_t digit) const;
+  /// Elements in memory from one step along the digit to the next; empty where that depends on sizes.
+  std::optional<long> memory_step(std::size_t digit) const;
   bool same_elements(const LeafOperand& other) const;
 };
 

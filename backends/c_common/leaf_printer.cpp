@@ -1,8 +1,10 @@
 #include "backends/c_common/leaf_printer.h"
 
-#include "backends/c_common/shared_c.h"
+#include "backends/c_common/dot_leaf.h"
 #include "backends/c_common/refusal.h"
+#include "backends/c_common/shared_c.h"
 #include "backends/c_common/vector_leaf.h"
+#include "backends/c_common/word_leaf.h"
 #include "support/text.h"
 
 namespace tileopt {
@@ -127,6 +129,20 @@ void LeafPrinter::print(const LeafView& leaf, bool braced) {
 }
 
 void LeafPrinter::print_full(const LeafView& leaf, bool scoped) {
+  DotLeaf products(leaf, machine_.find_atom(leaf.statement->atom), out_, storage_, names_, helpers_, vector_bytes_);
+  if (products.possible()) {
+    if (!scoped) out_.open("");
+    products.print();
+    if (!scoped) out_.close();
+    return;
+  }
+  WordLeaf words(leaf, out_, storage_, names_, helpers_, vector_bytes_);
+  if (words.possible()) {
+    if (!scoped) out_.open("");
+    words.print();
+    if (!scoped) out_.close();
+    return;
+  }
   VectorLeaf vectors(leaf, out_, storage_, names_, helpers_, vector_bytes_);
   if (vectors.possible()) {
     const bool block = !scoped && vectors.declares();

@@ -9,6 +9,7 @@
 #include "backends/c_common/c_writer.h"
 #include "backends/c_common/scalar_c.h"
 #include "backends/c_common/leaf_access.h"
+#include "ir/machine.h"
 
 namespace tileopt {
 
@@ -20,8 +21,9 @@ enum class Language { c_openmp, device_cpp };
 
 class LeafPrinter {
  public:
-  LeafPrinter(CWriter& out, StorageTable& storage, CNames& names, Helpers& helpers, int vector_bytes, Language language = Language::c_openmp)
-      : out_(out), storage_(storage), names_(names), helpers_(helpers), vector_bytes_(vector_bytes), language_(language) {}
+  LeafPrinter(CWriter& out, StorageTable& storage, CNames& names, Helpers& helpers, const Machine& machine, int vector_bytes,
+              Language language = Language::c_openmp)
+      : out_(out), storage_(storage), names_(names), helpers_(helpers), machine_(machine), vector_bytes_(vector_bytes), language_(language) {}
 
   /// `braced`: the leaf is all there is between the braces around it. @throws Refusal where the leaf has no form.
   void print(const LeafView& leaf, bool braced);
@@ -55,6 +57,7 @@ class LeafPrinter {
   StorageTable& storage_;
   CNames& names_;
   Helpers& helpers_;
+  const Machine& machine_;
   int vector_bytes_;
   Language language_;
 };

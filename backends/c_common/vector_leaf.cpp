@@ -12,8 +12,8 @@ namespace tileopt {
 namespace {
 /// Whether the elements have addresses: two packed ones share theirs.
 bool in_memory(const LeafOperand& operand) { return operand.storage->kind == Storage::Kind::memory && !operand.storage->packed; }
+}  // namespace
 
-/// Named vectors serve a lane chunk whole where chunks and vectors line up.
 bool lines_up(const LeafOperand& operand, int lanes) {
   if (!operand.storage->named() || operand.storage->lanes != lanes) return false;
   const std::size_t digits = operand.steps.back().size();
@@ -25,6 +25,7 @@ bool lines_up(const LeafOperand& operand, int lanes) {
   return true;
 }
 
+namespace {
 long largest_power_of_two_dividing(long value, long limit) {
   long power = 1;
   while (power * 2 <= limit && value % (power * 2) == 0) power *= 2;
@@ -309,7 +310,7 @@ std::string VectorLeaf::memory_element(const LeafOperand& operand, std::size_t s
   return pointers_[slot] + "[" + (offset == "0" ? "" : offset + " + ") + chunk_ + "]";
 }
 
-std::string VectorLeaf::named_vector(const LeafOperand& operand, const std::vector<long>& point) const {
+std::string named_vector(const LeafOperand& operand, const std::vector<long>& point) {
   std::vector<long> subscripts;
   for (const AstExprPtr& subscript : operand.at(point)) subscripts.push_back(*constant_value(fold(subscript)));
   long lane = 0;

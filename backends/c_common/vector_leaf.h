@@ -19,6 +19,11 @@
 
 namespace tileopt {
 
+/// Named vectors serve a lane chunk whole where chunks and vectors line up.
+bool lines_up(const LeafOperand& operand, int lanes);
+/// The named vector whose first lane is the element at a box point.
+std::string named_vector(const LeafOperand& operand, const std::vector<long>& point);
+
 class VectorLeaf {
  public:
   VectorLeaf(const LeafView& leaf, CWriter& out, StorageTable& storage, const CNames& names, Helpers& helpers, int vector_bytes);
@@ -57,7 +62,6 @@ class VectorLeaf {
   VectorValue load(std::size_t access, const std::vector<long>& point);
   std::string load_text(const LeafOperand& operand, std::size_t slot, const std::vector<long>& point, bool* uniform);
   std::string memory_element(const LeafOperand& operand, std::size_t slot, const std::vector<long>& point);
-  std::string named_vector(const LeafOperand& operand, const std::vector<long>& point) const;
   std::string index_value(std::size_t index, ElementType type, const std::vector<long>& point, bool* uniform);
   /// Asks for the lines that the next value of a loop around reads here.
   void print_fetches(const std::vector<long>& point);

@@ -35,15 +35,16 @@ class NumericsReader {
   void read_keyword(const syntax::Keyword& keyword, Numerics& numerics) {
     if (keyword.name == "reassociate") return read_flag(keyword, numerics.reassociate);
     if (keyword.name == "contract") return read_flag(keyword, numerics.contract);
+    if (keyword.name == "flush_subnormals") return read_flag(keyword, numerics.flush_subnormals);
     if (keyword.name == "operand_rounding") return read_rounding(keyword, numerics);
     if (keyword.name == "approx_ulp") return read_ulp(keyword, numerics);
     if (keyword.name == "min_accumulator_bits") {
       if (syntax::as<syntax::NoneLiteral>(keyword.value)) return;
       return report(ErrorCode::unsupported, keyword.where, "`min_accumulator_bits` is not supported yet", "remove it");
     }
-    const std::string nearest = nearest_name(keyword.name, {"reassociate", "contract", "operand_rounding", "approx_ulp"});
+    const std::string nearest = nearest_name(keyword.name, {"reassociate", "contract", "flush_subnormals", "operand_rounding", "approx_ulp"});
     report(ErrorCode::unknown_name, keyword.where, "`@numerics` has no `" + keyword.name + "`",
-           nearest.empty() ? "use reassociate, contract, operand_rounding or approx_ulp" : "did you mean `" + nearest + "`?");
+           nearest.empty() ? "use reassociate, contract, flush_subnormals, operand_rounding or approx_ulp" : "did you mean `" + nearest + "`?");
   }
   void read_flag(const syntax::Keyword& keyword, bool& flag) {
     const auto* value = syntax::as<syntax::BoolLiteral>(keyword.value);

@@ -178,6 +178,9 @@ class Run {
   static bool merges(const ParallelIteration& loop, const ContentArray& array, const Update& made) {
     const ProvenanceStatement& update = *made.statement;
     if (update.reduction == 0 || update.source->combine == Combine::monoid) return false;
+    const Combine how = update.source->combine;
+    if (loop.joins == "dot") return how == Combine::sum;
+    if (loop.joins == "reduce") return how == Combine::sum || how == Combine::prod || how == Combine::min || how == Combine::max;
     if (!loop.lanes) return made.atomic && array.tensor;
     if (!array.one_register && !loop.single_leaf) return false;
     if (loop.pragma.find("simd") == std::string::npos) return true;
@@ -337,7 +340,11 @@ class Run {
     const std::vector<std::int64_t> extents = corner(node.extents);
     point_.assign(statement.box.size(), 0);
     const bool box = !statement.box.empty();
-    if (box) parallel_.push_back({++runs_, 0, false, false, ""});
+    if (box) {
+      const Atom* atom = machine_.find_atom(statement.atom);
+      const bool joins = atom != nullptr && (atom->body == "dot" || atom->body == "reduce");
+      parallel_.push_back({++runs_, 0, false, false, "", joins ? atom->body : ""});
+    }
     for (long number = 0; node.printed_points == 0 || number < node.printed_points; ++number) {
       count();
       if (box) parallel_.back().iteration = number;
@@ -387,7 +394,7 @@ class Run {
     Digest contribution = contribution_start(leaf.number, key);
     for (std::size_t r = 0; r < source.reads.size(); ++r) contribution = mix(contribution, read(leaf, r, inside));
     for (std::size_t x = 0; x < source.indices.size(); ++x) contribution = mix(contribution, index_value(leaf, x));
-    if (!inside) return pad(leaf.write, contribution);
+    if (!inside) return pad(leaf, contribution);
     const ProvenanceStatement::Instance& instance = found->second;
     if (contribution != instance.contribution) fail("values", "an instance of " + source.source->name + " reads something else");
     if (has_effect(*leaf.node, source, instance)) effect(leaf, key, contribution);
@@ -419,11 +426,32 @@ class Run {
     store(leaf.write, content, update ? &made : nullptr);
   }
 
-  void pad(const Operand& target, Digest contribution) {
-    if (target.array->tensor) fail("padding", "a padding point stores to " + target.array->name);
+  void pad(const RunningLeaf& leaf, Digest contribution) {
+    const ContentArray& target = *leaf.write.array;
+    if (target.tensor) fail("padding", "a padding point stores to " + target.name);
     Content content = Content::term(contribution);
     content.state = Content::State::padding;
-    store(target, content, nullptr);
+    if (adds_zero(leaf)) content = target.contents[place(leaf.write)];
+    const Update made{leaf.source, false};
+    store(leaf.write, content, leaf.source->source->combine == Combine::assign ? nullptr : &made);
+  }
+
+  /// A sum of products stays what it is where the factors are zeros that a copy filled in: one for integers; both for floats, which may
+  /// then have a zero added anywhere.
+  bool adds_zero(const RunningLeaf& leaf) {
+    const Statement& source = *leaf.source->source;
+    const auto* product = std::get_if<Binary>(&source.body->node);
+    if (source.combine != Combine::sum || product == nullptr || product->op != BinaryOp::mul) return false;
+    const auto is_zero = [&](const ExprPtr& factor) {
+      const Expr* at = factor.get();
+      while (const auto* cast = std::get_if<Cast>(&at->node)) at = cast->operand.get();
+      const auto* read = std::get_if<Read>(&at->node);
+      if (read == nullptr || leaf.reads[read->access].array->tensor) return false;
+      const Operand& operand = leaf.reads[read->access];
+      return operand.array->contents[place(operand)].digest() == Content::term(zero_term).digest();
+    };
+    const bool left = is_zero(product->left), right = is_zero(product->right);
+    return is_float(source.body->type) ? left && right && program_.numerics().reassociate : left || right;
   }
 
   /// Digest of what access `r` sees.

@@ -48,6 +48,7 @@ struct ParallelIteration {
   bool lanes = false;
   bool single_leaf = false;
   std::string pragma = {};      ///< as printed
+  std::string joins = {};       ///< body of an atom that combines the points of its box which share an element: "dot", "reduce"
 };
 
 /// Who touched an element in one execution of a parallel loop.

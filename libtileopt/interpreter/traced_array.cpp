@@ -131,7 +131,7 @@ void TracedArray::combine(std::int64_t offset, Combine how, const TracedValue& v
   switch (how) {
     case Combine::assign: return assign(offset, value);
     case Combine::sum:
-      if (real_ && any_order && !sums_.empty()) return add_term(i, value, model);
+      if (real_ && any_order && !sums_.empty()) return add_term(i, flushed(value, type_, model), model);
       return assign(offset, with(BinaryOp::add));
     case Combine::any: case Combine::all: return assign(offset, merge_logical(load(offset), value, how == Combine::any));
     case Combine::prod: case Combine::min: case Combine::max: case Combine::bit_and: case Combine::bit_or: case Combine::bit_xor:

@@ -260,7 +260,17 @@ ErrorModel ErrorModel::of(const Numerics& numerics) {
   ErrorModel model;
   model.function_ulp = 4 + numerics.approx_ulp;
   model.operand_rounding = numerics.operand_rounding;
+  model.flush_subnormals = numerics.flush_subnormals;
   return model;
+}
+
+TracedValue flushed(TracedValue value, ElementType type, const ErrorModel& model) {
+  if (!model.flush_subnormals || (value.shadow == 0 && value.bound == 0)) return value;
+  const FloatTraits& t = traits(type);
+  const double normal = t.absolute / (2 * t.roundoff);
+  if (std::fabs(value.shadow) - value.bound >= normal / t.roundoff) return value;
+  value.bound += normal;
+  return value;
 }
 
 double rounding_bound(double magnitude, ElementType type) { return one_rounding(magnitude, type); }
@@ -274,6 +284,12 @@ bool sum_is_exact(double a, double b, double declared_result) {
 
 TracedValue traced_binary(BinaryOp op, const TracedValue& left, const TracedValue& right, ElementType type,
                           const ErrorModel& model, bool rounded_operands) {
+  if (model.flush_subnormals && real_type(type)) [[unlikely]] {
+    ErrorModel gradual = model;
+    gradual.flush_subnormals = false;
+    const TracedValue result = traced_binary(op, flushed(left, type, model), flushed(right, type, model), type, gradual, rounded_operands);
+    return is_comparison(op) ? result : flushed(result, type, model);
+  }
   if (is_comparison(op)) return traced_comparison(op, left, right, type);
   if (!real_type(type)) return traced_integer_binary(op, left, right, type);
   switch (op) {
@@ -311,6 +327,11 @@ TracedValue traced_function(Function function, const TracedValue& argument, Elem
     TracedValue value = TracedValue::exact_integer(integer_function(function, argument.integer, type));
     value.bound = argument.bound;
     return value;
+  }
+  if (model.flush_subnormals) [[unlikely]] {
+    ErrorModel gradual = model;
+    gradual.flush_subnormals = false;
+    return flushed(traced_function(function, flushed(argument, type, model), type, gradual), type, model);
   }
   const double real = float_function(function, argument.real, type);
   if (argument.bound == 0 && function_is_exact(function)) return TracedValue{{real}, real, 0};

@@ -31,8 +31,13 @@ struct TracedValue {
 struct ErrorModel {
   double function_ulp = 4;                         ///< units in the last place that math functions may be off
   std::optional<ElementType> operand_rounding;     ///< operands of products in reductions may be rounded to this type
+  bool flush_subnormals = false;                   ///< operands and results below the smallest normal number may be zero
   static ErrorModel of(const Numerics& numerics);
 };
+
+/// The value with a bound that covers what flushing subnormal numbers to zero makes of it, and of sums of values like it: differences of
+/// larger values are multiples of a normal number.
+TracedValue flushed(TracedValue value, ElementType type, const ErrorModel& model);
 
 /// Bound on one rounding of a result of magnitude `magnitude` to `type`, the shadow's own rounding included.
 double rounding_bound(double magnitude, ElementType type);

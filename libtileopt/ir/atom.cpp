@@ -1,12 +1,13 @@
 #include "ir/atom.h"
 
+#include "ir/types.h"
 #include "support/document_reader.h"
 #include "support/text.h"
 
 namespace tileopt {
 namespace {
 
-const std::vector<std::string> kBodies = {"multiply_add", "elementwise", "reduce", "atomic_update", "copy"};
+const std::vector<std::string> kBodies = {"multiply_add", "dot", "elementwise", "reduce", "atomic_update", "copy"};
 const std::vector<std::string> kRoles = {"result", "left", "right", "any"};
 const std::vector<std::string> kOperandSpaces = {"register", "memory", "any"};
 
@@ -17,7 +18,7 @@ std::string one_of(const DocumentReader& entry, const std::vector<std::string>& 
 }
 
 AtomOperand read_operand(const DocumentReader& entry, int rank) {
-  entry.expect_object({"role", "space", "uses"});
+  entry.expect_object({"role", "space", "uses", "element"});
   AtomOperand operand;
   operand.role = one_of(entry.at("role"), kRoles);
   operand.space = one_of(entry.at("space"), kOperandSpaces);
@@ -27,17 +28,24 @@ AtomOperand read_operand(const DocumentReader& entry, int rank) {
     entry.at("uses").fail("expected " + std::to_string(rank) + " characters of `0`, `1`, `*`, found `" + operand.uses + "`",
                           "one character for each digit of the box, lanes last");
   }
+  operand.element = entry.text("element", "");
+  if (!operand.element.empty() && !parse_type(operand.element))
+    entry.at("element").fail("unknown element type `" + operand.element + "`", "the types are those of docs/language.md, e.g. `i16`");
   return operand;
 }
 
 Atom read_atom_entry(const DocumentReader& entry) {
-  entry.expect_object({"name", "body", "rank", "operands", "throughput", "latency", "pipe"});
+  entry.expect_object({"name", "body", "rank", "extents", "operands", "throughput", "latency", "pipe"});
   Atom atom;
   atom.name = entry.text("name");
   if (atom.name.empty()) entry.at("name").fail("an atom needs a name", "the empty name means a scalar leaf in a Plan");
   atom.body = one_of(entry.at("body"), kBodies);
   const bool has_box = atom.body != "atomic_update";
   atom.rank = static_cast<int>(entry.integer("rank", has_box ? 1 : 0, has_box ? 8 : 0));
+  if (entry.has("extents")) {
+    for (const DocumentReader& item : entry.at("extents").items()) atom.extents.push_back(item.integer(0, 4096));
+    if (atom.extents.size() != static_cast<std::size_t>(atom.rank)) entry.at("extents").fail("expected an extent for each of the " + std::to_string(atom.rank) + " box digits", "0 means any extent");
+  }
   std::vector<std::string> roles;
   for (const DocumentReader& item : entry.at("operands").items()) {
     atom.operands.push_back(read_operand(item, atom.rank));
@@ -45,9 +53,12 @@ Atom read_atom_entry(const DocumentReader& entry) {
     roles.push_back(atom.operands.back().role);
   }
   if (!contains(roles, "result")) entry.at("operands").fail("no operand has the role `result`", "every atom writes a result");
-  if (atom.body == "multiply_add" && !(contains(roles, "left") && contains(roles, "right"))) {
-    entry.at("operands").fail("a multiply_add atom needs the roles `left` and `right`", "add the missing operand");
+  const bool multiplies = atom.body == "multiply_add" || atom.body == "dot";
+  if (multiplies && !(contains(roles, "left") && contains(roles, "right"))) {
+    entry.at("operands").fail("a " + atom.body + " atom needs the roles `left` and `right`", "add the missing operand");
   }
+  if (atom.body == "dot" && (atom.rank != 3 || atom.extents.size() != 3 || atom.extents[1] < 2))
+    entry.fail("a dot atom has three box digits, the second one of a fixed extent", "write e.g. \"rank\": 3, \"extents\": [0, 2, 0]: rows, products, lanes");
   atom.throughput = entry.at("throughput").number();
   if (!(atom.throughput > 0)) entry.at("throughput").fail("the throughput must be positive", "vector operations per cycle");
   atom.latency = static_cast<int>(entry.integer("latency", 0, 10000));
@@ -61,9 +72,11 @@ Document write_atom(const Atom& atom) {
   Document operands = Document::array();
   for (const AtomOperand& operand : atom.operands) {
     operands.push_back({{"role", operand.role}, {"space", operand.space}, {"uses", operand.uses}});
+    if (!operand.element.empty()) operands.back()["element"] = operand.element;
   }
   Document document = {{"name", atom.name},    {"body", atom.body},             {"rank", atom.rank},
                        {"operands", operands}, {"throughput", atom.throughput}, {"latency", atom.latency}};
+  if (!atom.extents.empty()) document["extents"] = atom.extents;
   if (!atom.pipe.empty()) document["pipe"] = atom.pipe;
   return document;
 }

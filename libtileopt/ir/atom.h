@@ -15,9 +15,11 @@ struct AtomOperand {
   std::string role;   ///< "result", "left", "right", or "any" (every other read)
   std::string space;  ///< "register", "memory", "any"
   std::string uses;   ///< one character per box digit, lanes last
+  std::string element = "";  ///< type of the elements that the instruction takes (docs/language.md); "" = any
 };
 
-/// body: "multiply_add" (result += left * right), "elementwise" (+ - * / min max, functions, casts, literals),
+/// body: "multiply_add" (result += left * right), "dot" (the same with some digit along which only the factors move: result += the sum of
+/// products along it, in one instruction), "elementwise" (+ - * / min max, functions, casts, literals),
 /// "reduce" (the same arithmetic, the lanes combined into one element by sum, prod, min or max), "atomic_update" (no box: reads, combines and writes an element at once),
 /// "copy" (result = the other operand)
 struct Atom {
@@ -28,6 +30,7 @@ struct Atom {
   double throughput = 0;                ///< vector operations per cycle
   int latency = 0;                      ///< cycles
   std::string pipe = "";                ///< Machine::pipes: where it runs asynchronously; "" = done when the statement is
+  std::vector<long> extents = {};       ///< of the box digits, 0: any; empty: any
 };
 
 Document write_atom(const Atom& atom);

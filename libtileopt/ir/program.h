@@ -121,6 +121,7 @@ struct Numerics {
   bool reassociate = true;  ///< declared reductions may run in any order
   bool contract = false;    ///< a*b + c may be one fused multiply-add
   std::optional<ElementType> operand_rounding;
+  bool flush_subnormals = false;  ///< numbers below the smallest normal one of their type may be taken, and left, as zero
   int approx_ulp = 0;       ///< units in the last place that math functions may be off beyond the C library's own
 };
 

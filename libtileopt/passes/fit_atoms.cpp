@@ -74,6 +74,25 @@ std::string why_not_reduced(const Program& program, const Statement& statement) 
   return "";
 }
 
+/// The rounding and the wrapping of a dot atom are those of its result's type: what the source asks for must be the same. Its factors hold
+/// what the tensors hold; subnormal numbers are zeros to those instructions that take floats. "" where that is granted.
+std::string why_not_dot(const Program& program, const Statement& statement, const AtomOperand& result) {
+  const std::string type = type_name(program.tensor(statement.write.tensor).type);
+  if (!result.element.empty() && (type != result.element || type_name(statement.body->type) != result.element))
+    return "the atom sums in " + result.element + ", and this is a sum of " + type_name(statement.body->type) + " in " + type;
+  if (!is_float(statement.body->type)) return "";
+  if (!program.numerics().reassociate) return "the atom sums in any order, and @numerics(reassociate=False) wants index order";
+  if (!program.numerics().flush_subnormals) return "the atom takes subnormal numbers as zeros, which needs @numerics(flush_subnormals=True)";
+  return "";
+}
+
+/// "" where the elements of `tensor` are values of the operand's type.
+std::string check_element(const Program& program, const AtomOperand& operand, const std::string& tensor) {
+  const ElementType type = program.tensor(tensor).type;
+  if (operand.element.empty() || type_name(type) == operand.element || widens_exactly(type, *parse_type(operand.element))) return "";
+  return operand.role + " operand takes " + operand.element + ", and " + tensor + " has " + type_name(type);
+}
+
 /// "" when the steps of an access obey the operand's `uses`.
 std::string check_uses(const AtomOperand& operand, const std::vector<std::vector<long>>& steps, std::size_t rank) {
   for (std::size_t d = 0; d < rank && d < operand.uses.size(); ++d) {
@@ -124,6 +143,9 @@ Candidate<FittedSchedule> FittedSchedule::create(DigitSchedule digits, const Mac
       if (d->radix <= 0) return refuse("digit " + digit + " of an atom's box must have a radix");
       points *= d->radix;
       if (points > 4096) return refuse("the box has more than 4096 points: the printer unrolls it");
+      const std::size_t position = leaf.box.size();
+      if (atom != nullptr && position < atom->extents.size() && atom->extents[position] != 0 && atom->extents[position] != d->radix)
+        return refuse("digit " + digit + " has radix " + std::to_string(d->radix) + ", and atom " + atom->name + " runs " + std::to_string(atom->extents[position]));
       leaf.box.push_back({digit, d->radix});
     }
     if (atom != nullptr && atom->body == "atomic_update") {
@@ -150,19 +172,25 @@ Candidate<FittedSchedule> FittedSchedule::create(DigitSchedule digits, const Mac
         const auto o = std::find_if(atom->operands.begin(), atom->operands.end(), [&](const AtomOperand& a) { return a.role == role; });
         return o == atom->operands.end() ? AtomOperand{role, "any", ""} : *o;
       };
-      if (atom->body == "multiply_add") {
+      if (atom->body == "multiply_add" || atom->body == "dot") {
         const std::vector<std::size_t> reads = product_reads(statement);
         if (reads.size() != 2) return refuse("the body is not result += left * right");
         std::string problem = check_uses(operand("result"), *write_steps, leaf.box.size());
-        std::string forward = check_uses(operand("left"), read_steps[reads[0]], leaf.box.size()) + check_uses(operand("right"), read_steps[reads[1]], leaf.box.size());
-        std::string swapped = check_uses(operand("left"), read_steps[reads[1]], leaf.box.size()) + check_uses(operand("right"), read_steps[reads[0]], leaf.box.size());
+        if (problem.empty() && atom->body == "dot") problem = why_not_dot(program, statement, operand("result"));
+        const auto check_factors = [&](std::size_t left, std::size_t right) {
+          std::string found;
+          for (const auto& [role, read] : {std::pair("left", left), std::pair("right", right)})
+            found += check_uses(operand(role), read_steps[read], leaf.box.size()) + check_element(program, operand(role), statement.reads[read].tensor);
+          return found;
+        };
+        const std::string forward = check_factors(reads[0], reads[1]), swapped = check_factors(reads[1], reads[0]);
         if (!problem.empty()) return refuse(problem);
         if (!forward.empty() && !swapped.empty()) return refuse(forward);
       } else if (atom->body == "reduce") {
         const std::string problem = check_uses(operand("result"), *write_steps, leaf.box.size()) + why_not_reduced(program, statement);
         if (!problem.empty()) return refuse(problem);
       }
-      if (atom->body != "multiply_add" && !is_elementwise(statement.body)) {
+      if (atom->body != "multiply_add" && atom->body != "dot" && !is_elementwise(statement.body)) {
         return refuse("the body `" + expr_text(statement.body) + "` is not elementwise arithmetic");
       }
       leaf.atom = choice.atom;

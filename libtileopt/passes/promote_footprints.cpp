@@ -392,10 +392,10 @@ std::optional<Infeasible> PromotionBuilder::redirect(const Promotion& promotion,
     walk_expr(s->statement->body, [&](const Expr& e) {
       if (const Read* r = std::get_if<Read>(&e.node)) reads += s->reads[r->access].array == promotion.array;
       if (const Cast* c = std::get_if<Cast>(&e.node))
-        if (const Read* r = std::get_if<Read>(&c->operand->node); r != nullptr && s->reads[r->access].array == promotion.array) casts += e.type == element;
+        if (const Read* r = std::get_if<Read>(&c->operand->node); r != nullptr && s->reads[r->access].array == promotion.array) casts += e.type == element || widens_exactly(element, e.type);
     });
     widened = casts == reads;
-    if (!widened) return refuse("numerics", promotion_entry(promotion), "statement " + name + " reads " + promotion.tensor + " without a cast to " + promotion.element);
+    if (!widened) return refuse("numerics", promotion_entry(promotion), "statement " + name + " reads " + promotion.tensor + " without a cast to " + promotion.element + " or to a type that holds it");
   }
   return std::nullopt;
 }

@@ -10,6 +10,7 @@ namespace tileopt {
 
 namespace {
 constexpr long largest_copy_box = 64;    // elements the printer unrolls in one copy leaf
+constexpr long largest_word = 4;         // elements side by side that one word may hold
 constexpr long largest_zero_box = 1024;  // a zero leaf only loops at run time
 
 /// Rebuilds `tree` with `change` applied to the child of the band `after` whose active statements are `wanted`;
@@ -165,6 +166,11 @@ std::optional<Infeasible> PromotionBuilder::add_copy(const Promotion& promotion,
       if (tile.extents[i] > 1 && !is_agent_dim(i)) box.push_back({promotion.layout[i].name, tile.extents[i]});
   } else if (!promotion.layout.empty() && !is_agent_dim(promotion.layout.size() - 1) && tile.extents.back() > 1 && tile.extents.back() <= largest_copy_box) {
     box.push_back({promotion.layout.back().name, tile.extents.back()});
+    // Elements that lie side by side in the buffer only: with the dimension before, they are read side by side too.
+    const auto moves_last = [&](std::size_t i) { return promotion.layout[i].tensor_dim + 1 == static_cast<int>(tile.size.size()) && tile.weights[i] == 1; };
+    const std::size_t last = promotion.layout.size() - 1;
+    const bool paired = last > 0 && !moves_last(last) && moves_last(last - 1) && tile.extents[last] <= largest_word && tile.extents[last - 1] <= largest_copy_box;
+    if (paired && tile.extents[last - 1] > 1) box.insert(box.begin(), {promotion.layout[last - 1].name, tile.extents[last - 1]});
   }
   const auto box_names = [](const std::vector<FittedSchedule::BoxDigit>& b) {
     std::vector<std::string> names;

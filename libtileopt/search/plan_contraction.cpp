@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "cost_models/cpu_blocking.h"
+#include "search/choose_multiplier.h"
 #include "search/contraction.h"
 #include "support/text.h"
 
@@ -21,8 +22,8 @@ constexpr double kLeastReads = 8;             ///< of a packed left block, by re
 
 class ContractionPlanner {
  public:
-  ContractionPlanner(const PlanRequest& request, Contraction contraction, const Atom& multiply_add, const Atom& elementwise)
-      : request_(request), c_(std::move(contraction)), fma_(multiply_add), box_(elementwise) {}
+  ContractionPlanner(const PlanRequest& request, Contraction contraction, const Multiplier& multiplier, const Atom& elementwise)
+      : request_(request), c_(std::move(contraction)), multiplier_(multiplier), fma_(*multiplier.atom), box_(elementwise) {}
 
   /// `threads`: a fixed loop to spread over the threads, instead of one that the packing is shared by.
   bool choose_sizes(std::optional<std::size_t> threads, std::string& why_not);
@@ -34,6 +35,8 @@ class ContractionPlanner {
   const std::string& iterator(std::size_t m) const { return c_.view.members[m]; }
   const MemberRange& range(std::size_t m) const { return c_.view.ranges[m]; }
   int element_bytes() const { return size_bytes(c_.element); }
+  long depth() const { return multiplier_.depth; }
+  bool is_depth(std::size_t m) const { return depth() > 1 && m == multiplier_.loop; }
   const AccessView& left() const { return c_.view.accesses[1 + c_.left]; }
   const AccessView& right() const { return c_.view.accesses[1 + c_.right]; }
   std::optional<long> pinned(const std::string& level, std::size_t m) const {
@@ -51,6 +54,7 @@ class ContractionPlanner {
 
   const PlanRequest& request_;
   Contraction c_;
+  const Multiplier multiplier_;
   const Atom& fma_;
   const Atom& box_;
   RegisterTile tile_;
@@ -81,7 +85,7 @@ double ContractionPlanner::left_bytes(long rows) const {
     }
     elements *= extent;
   }
-  return elements * element_bytes();
+  return elements * size_bytes(multiplier_.left);
 }
 
 /// The outermost loop with work for all threads: left-only loops and row blocks share the packed right operand.
@@ -112,7 +116,8 @@ void ContractionPlanner::choose_reduction() {
     else outer_sums_.push_back(m);
   }
   if (!blocked_) return;
-  kc_ = choose_reduction_block(request_.machine, element_bytes(), nr_, range(*blocked_).typical, fixed);
+  kc_ = choose_reduction_block(request_.machine, size_bytes(multiplier_.right), nr_, range(*blocked_).typical, fixed);
+  kc_ = (kc_ + depth() - 1) / depth() * depth();
   const auto constant = range(*blocked_).constant;
   if (const auto extent = pinned_block(*blocked_)) kc_ = *extent;
   else if (constant && *constant <= kc_ + kc_ / 2) kc_ = 0;
@@ -129,12 +134,12 @@ void ContractionPlanner::choose_rows() {
 }
 
 void ContractionPlanner::choose_lanes() {
-  double depth = element_bytes();
-  for (const std::size_t m : inner_sums_) depth *= m == blocked_ && kc_ > 0 ? double(kc_) : range(m).typical;
+  double line = size_bytes(multiplier_.right);
+  for (const std::size_t m : inner_sums_) line *= m == blocked_ && kc_ > 0 ? double(kc_) : range(m).typical;
   const bool is_private =
       thread_ && (*thread_ == c_.lanes || std::count(c_.fixed.begin(), c_.fixed.end(), *thread_) > 0 || std::count(c_.outer_right.begin(), c_.outer_right.end(), *thread_) > 0);
   const double most_bytes = is_private ? kPrivateBytes : cache_bytes(request_.machine, 3) / 4;
-  const long most = std::clamp(static_cast<long>(most_bytes / depth), nr_, 4096L);
+  const long most = std::clamp(static_cast<long>(most_bytes / line), nr_, 4096L);
   nc_ = balance_block(range(c_.lanes).typical, most, nr_, thread_ == c_.lanes ? request_.threads : 1);
   const auto constant = range(c_.lanes).constant;
   if (const auto extent = pinned_block(c_.lanes)) nc_ = *extent;
@@ -144,6 +149,7 @@ void ContractionPlanner::choose_lanes() {
 /// Packing touches every element of the left factor once more; it pays where the block is then read often.
 void ContractionPlanner::choose_packing() {
   const PromotePin* pin = request_.pins.promote(left().tensor);
+  if (depth() > 1 && pin == nullptr) return;  // products lie side by side, and zeros beyond the data, in packed factors only
   pack_left_ = pin != nullptr ? pin->space != "none" : range(c_.lanes).typical / double(nr_) >= kLeastReads || !c_.fixed.empty();
 }
 
@@ -164,6 +170,10 @@ bool ContractionPlanner::choose_sizes(std::optional<std::size_t> threads, std::s
   thread_ = threads;
   if (!thread_) choose_threads();
   choose_packing();
+  if (!pack_left_ && depth() > 1) {
+    why_not = pin_text(*request_.pins.promote(left().tensor)->pin) + " keeps " + left().tensor + " where its products do not lie side by side for " + fma_.name;
+    return false;
+  }
   if (!pack_left_) {
     tile_ = choose_register_tile(request_.machine, element_bytes(), range(c_.rows).typical, range(c_.lanes).typical, rows, lanes, true);
     mr_ = tile_.rows;
@@ -177,6 +187,10 @@ bool ContractionPlanner::choose_sizes(std::optional<std::size_t> threads, std::s
     why_not = "a pinned block is no multiple of the register tile " + std::to_string(mr_) + "x" + std::to_string(nr_);
     return false;
   }
+  if (blocked_ && is_depth(*blocked_) && kc_ % depth() != 0) {
+    why_not = "a pinned block of " + iterator(*blocked_) + " is no multiple of the " + std::to_string(depth()) + " products of " + fma_.name;
+    return false;
+  }
   return true;
 }
 
@@ -184,7 +198,7 @@ double ContractionPlanner::seconds() const {
   double multiplications = 1;
   for (const MemberRange& r : c_.view.ranges) multiplications *= r.typical;
   const double lanes = std::max(1.0, double(request_.machine.vector_bytes) / element_bytes());
-  const double rate = request_.machine.frequency * request_.machine.fma_per_cycle * lanes * std::max(tile_.efficiency, 0.05);
+  const double rate = request_.machine.frequency * request_.machine.fma_per_cycle * double(depth()) * lanes * std::max(tile_.efficiency, 0.05);
   return multiplications / rate / (thread_ ? request_.threads : 1);
 }
 
@@ -217,9 +231,14 @@ std::vector<std::string> ContractionPlanner::explain() const {
 /// Layout of a packed operand: the divided subscript's high part outermost, its low part innermost; subscripts that mix loops whole.
 struct PackedOperand {
   const AccessView& access;
+  ElementType element;                  ///< packed
   std::size_t divided;                  ///< iterator whose subscript is divided
   long radix;
   std::string high, low;                ///< names of its digits
+  long depth = 1;                       ///< elements of a summation loop that lie side by side
+  std::size_t depth_loop = 0;
+  std::string depth_digit = "";
+  bool whole_rows = false;              ///< the low digit lies outside of what is summed over: rows are copied as they are
 };
 
 std::vector<BufferDim> pack_layout(const PackedOperand& operand, const std::vector<std::size_t>& moving,
@@ -232,6 +251,7 @@ std::vector<BufferDim> pack_layout(const PackedOperand& operand, const std::vect
   }) && access.coefficients[main][operand.divided] == 1;
   std::vector<BufferDim> layout;
   if (alone) layout.push_back({static_cast<int>(main), names.unique(prefix + operand.high), 0});
+  if (alone && operand.whole_rows) layout.push_back({static_cast<int>(main), names.unique(prefix + operand.low), operand.radix});
   for (std::size_t d = 0; d < access.coefficients.size(); ++d) {
     if (alone && d == main) continue;
     std::string mover;
@@ -240,7 +260,9 @@ std::vector<BufferDim> pack_layout(const PackedOperand& operand, const std::vect
     }
     if (!mover.empty()) layout.push_back({static_cast<int>(d), names.unique(prefix + mover), 0});
   }
+  if (operand.whole_rows) return layout;
   if (alone) layout.push_back({static_cast<int>(main), names.unique(prefix + operand.low), operand.radix});
+  if (operand.depth > 1) layout.push_back({static_cast<int>(access.dims_of(operand.depth_loop).front()), names.unique(prefix + operand.depth_digit), operand.depth});
   return layout;
 }
 
@@ -252,11 +274,17 @@ PlanPart ContractionPlanner::build(NameTable& names) const {
   PlanPart part;
   part.reasons = explain();
   std::map<std::size_t, std::string> member, outer, middle, inner;
+  std::string depth_digit;
   for (std::size_t m = 0; m < c_.view.members.size(); ++m) member[m] = names.unique(iterator(m));
   NameTable digits = names;  // digits may be called as their member: another name space
   for (const auto& [m, name] : member) digits.reserve(name);
 
   const auto outer_level = [&](std::size_t m) { return thread_ == m ? thread_level : serial; };
+  const auto add_depth = [&](std::size_t m, std::vector<Digit>& list) {
+    if (!is_depth(m)) return;
+    depth_digit = digits.unique(digit_name(member.at(m), 'x'));
+    list.push_back({depth_digit, depth(), atom_level});
+  };
   const auto cut = [&](std::size_t m, long block, long tile, char middle_role) {
     std::vector<Digit> list;
     if (block > 0) {
@@ -269,12 +297,15 @@ PlanPart ContractionPlanner::build(NameTable& names) const {
     }
     inner[m] = middle_role == 0 && block == 0 ? member.at(m) : digits.unique(digit_name(member.at(m), 'i'));
     if (middle_role != 0) list.push_back({inner.at(m), tile, atom_level});
-    else list.push_back({inner.at(m), block, serial});
+    else list.push_back({inner.at(m), is_depth(m) ? block / depth() : block, serial});
+    add_depth(m, list);
     part.digits.emplace_back(member.at(m), std::move(list));
   };
   const auto whole = [&](std::size_t m) {
     inner[m] = member.at(m);
-    part.digits.emplace_back(member.at(m), std::vector<Digit>{{member.at(m), 0, outer_level(m)}});
+    std::vector<Digit> list{{member.at(m), 0, outer_level(m)}};
+    add_depth(m, list);
+    part.digits.emplace_back(member.at(m), std::move(list));
   };
   for (std::size_t m = 0; m < c_.view.members.size(); ++m) {
     if (m == c_.rows) cut(m, mc_, mr_, 'r');
@@ -328,7 +359,9 @@ PlanPart ContractionPlanner::build(NameTable& names) const {
   for (std::size_t m = 0; m < all.size(); ++m) all[m] = m;
   part.members[c_.statement] = member_map(program.statement(c_.statement), all);
   const std::string edge = pack_left_ ? "padded" : "extents";  // a padded tile needs zeros beyond the data of both factors
-  part.atoms[c_.statement] = {fma_.name, {inner.at(c_.rows), inner.at(c_.lanes)}, edge};
+  std::vector<std::string> box{inner.at(c_.rows), inner.at(c_.lanes)};
+  if (depth() > 1) box.insert(box.begin() + 1, depth_digit);
+  part.atoms[c_.statement] = {fma_.name, box, edge};
   if (!c_.init.empty()) {
     std::vector<std::size_t> wanted;
     for (const std::size_t m : all) {
@@ -350,15 +383,15 @@ PlanPart ContractionPlanner::build(NameTable& names) const {
     promotion.after = after;
     if (!after.empty()) promotion.statements = {c_.statement};
     promotion.space = below_threads && bytes <= kPrivateBytes ? "stack" : "workspace";
-    promotion.element = type_name(c_.element);
+    promotion.element = type_name(operand.element);
     std::vector<std::size_t> movers = moving;
     movers.push_back(operand.divided);
     promotion.layout = pack_layout(operand, movers, inner, digits);
     promotion.zero_fill = true;
     part.promotions.push_back(std::move(promotion));
   };
-  const PackedOperand right_operand{right(), c_.lanes, nr_, middle.at(c_.lanes), inner.at(c_.lanes)};
-  const PackedOperand left_operand{left(), c_.rows, mr_, middle.at(c_.rows), inner.at(c_.rows)};
+  const PackedOperand right_operand{right(), multiplier_.right, c_.lanes, nr_, middle.at(c_.lanes), inner.at(c_.lanes), depth(), multiplier_.loop, depth_digit};
+  const PackedOperand left_operand{left(), multiplier_.left, c_.rows, mr_, middle.at(c_.rows), inner.at(c_.rows), 1, 0, "", depth() > 1};
   promote(right_operand, pack_right, right_is_private, 0);
   if (pack_left_) promote(left_operand, pack_left, thread_.has_value(), left_bytes(mc_ > 0 ? mc_ : static_cast<long>(range(c_.rows).typical)));
 
@@ -387,18 +420,14 @@ const Atom* find_body(const Machine& machine, const std::string& body) {
 }  // namespace
 
 std::vector<PartOption> plan_contraction(const PlanRequest& request, const Contraction& contraction, std::string& why_not) {
-  const Atom* multiply_add = find_body(request.machine, "multiply_add");
   const Atom* elementwise = find_body(request.machine, "elementwise");
   const AtomPin* pin = request.pins.atom(contraction.statement);
   if (pin && pin->atom.empty()) {
     why_not = pin_text(*pin->pin) + " asks for scalar code";
     return {};
   }
-  if (pin) multiply_add = request.machine.find_atom(pin->atom);
-  if (!multiply_add || !elementwise || multiply_add->body != "multiply_add") {
-    why_not = "the machine has no multiply_add atom of rank 2";
-    return {};
-  }
+  const std::vector<Multiplier> multipliers = choose_multipliers(request, contraction, pin ? request.machine.find_atom(pin->atom) : nullptr, why_not);
+  if (multipliers.empty() || !elementwise) return {};
   const auto& accesses = contraction.view.accesses;
   if (accesses[1 + contraction.left].tensor == accesses[1 + contraction.right].tensor) {
     why_not = "both factors are parts of one tensor, which can be packed in one way only";
@@ -406,9 +435,12 @@ std::vector<PartOption> plan_contraction(const PlanRequest& request, const Contr
   }
   std::vector<PartOption> options;
   const auto add = [&](std::optional<std::size_t> threads) {
-    const auto planner = std::make_shared<ContractionPlanner>(request, contraction, *multiply_add, *elementwise);
-    if (!planner->choose_sizes(threads, why_not)) return;
-    options.push_back({planner->label(), planner->seconds(), [planner](NameTable& names) { return planner->build(names); }});
+    for (const Multiplier& multiplier : multipliers) {
+      const auto planner = std::make_shared<ContractionPlanner>(request, contraction, multiplier, *elementwise);
+      if (!planner->choose_sizes(threads, why_not)) continue;
+      options.push_back({planner->label(), planner->seconds(), [planner](NameTable& names) { return planner->build(names); }});
+      return;
+    }
   };
   // Whole groups first: their packing is private to a thread. Where the groups depend on each other, threads share one group.
   for (const std::size_t m : contraction.fixed) {

@@ -105,7 +105,7 @@ class TileChoices {
       };
       block(tile->rows, tile->row_radices[values[tile->rows.choice]] * rows, frozen_rows);
       block(tile->lanes, tile->lane_radices[values[tile->lanes.choice]] * lanes, frozen_lanes);
-      if (tile->has_depth) block(tile->depth, tile->depth_radices[values[tile->depth.choice]], frozen_depth);
+      if (tile->has_depth) block(tile->depth, tile->depth_radices[values[tile->depth.choice]] * tile->depth_unit, frozen_depth);
       if (tile->has_parallel) pins.push_back(simple_pin("parallel", {tile->statement + "." + iterator(*tile, shared)}));
       write_orders(*tile, values, pins);
     });
@@ -147,13 +147,16 @@ class TileChoices {
 bool TileChoices::find_loops() {
   TileModel& tile = *tile_;
   const AtomChoice& atom = part_.shaped.atoms.at(tile.statement);
-  const std::string rows = part_.shaped.owner(atom.box[0]), lanes = part_.shaped.owner(atom.box[1]);
+  const std::string rows = part_.shaped.owner(atom.box[0]), lanes = part_.shaped.owner(atom.box.back());
   tile.rows = find_member(part_.planned, part_.shaped, tile.view, rows, true);
   tile.lanes = find_member(part_.planned, part_.shaped, tile.view, lanes, true);
   if (tile.rows.middle.empty() || tile.lanes.middle.empty()) return false;
   const std::string depth = cut_summation(part_.shaped, tile.view);
-  tile.has_depth = !depth.empty() && digits_of(part_.shaped, depth)->size() > 1;
-  if (tile.has_depth) tile.depth = find_member(part_.planned, part_.shaped, tile.view, depth, false);
+  // A dot atom takes the last digit of the summation.
+  const bool in_atom = !depth.empty() && contains(atom.box, digits_of(part_.shaped, depth)->back().name);
+  if (in_atom) tile.depth_unit = digits_of(part_.shaped, depth)->back().radix;
+  tile.has_depth = !depth.empty() && digits_of(part_.shaped, depth)->size() > (in_atom ? 2 : 1);
+  if (tile.has_depth) tile.depth = find_member(part_.planned, part_.shaped, tile.view, depth, in_atom);
   for (std::size_t m = 0; m < tile.view.members.size(); ++m) {
     if (!tile.view.accesses[0].moves_with(m) && tile.view.members[m] != depth) tile.fixed *= tile.view.ranges[m].typical;
   }
@@ -225,7 +228,7 @@ void TileChoices::add_tiles() {
       add_radix(tile.lanes, tile.lanes.middle, double(vector_lanes), {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128});
   // A summation has no tiles of its own inside a block: its point loop is the micro-kernel's.
   if (tile.has_depth)
-    tile.depth_radices = add_radix(tile.depth, tile.depth.middle, 1,
+    tile.depth_radices = add_radix(tile.depth, tile.depth.middle, double(tile.depth_unit),
                                    {4, 8, 16, 32, 48, 64, 96, 128, 160, 192, 256, 320, 384, 448, 512, 640, 768, 1024});
 }
 

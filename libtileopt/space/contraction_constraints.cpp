@@ -17,7 +17,7 @@ void add_contraction_constraints(const KernelPart& part, const std::shared_ptr<c
   const auto depth_of = [tile](const std::vector<std::size_t>& values) {
     if (!tile->has_depth) return tile->fixed;
     const long radix = tile->depth_radices[values[tile->depth.choice]];
-    return tile->fixed * (radix == 0 ? tile->depth.extent : double(radix));
+    return tile->fixed * (radix == 0 ? tile->depth.extent : double(radix * tile->depth_unit));
   };
   const std::vector<std::size_t> planned = part.variant.planned_values();
   // What the planner takes itself is always allowed.

@@ -31,6 +31,7 @@ struct TileModel {
   std::string statement;
   TileMember rows, lanes, depth;
   bool has_depth = false;
+  long depth_unit = 1;  ///< products that the atom adds at once: a block of the summation is its radix times this
   double fixed = 1;  ///< values of the summation loops that stay inside, together
   int bytes = 4;
   StatementView view;

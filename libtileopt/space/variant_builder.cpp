@@ -104,9 +104,9 @@ std::vector<std::string> register_tiles(const Machine& machine, const KernelPlan
   std::vector<std::string> found;
   for (const std::string& statement : plan.statements) {
     const auto choice = plan.atoms.find(statement);
-    if (choice == plan.atoms.end() || choice->second.box.size() != 2) continue;
+    if (choice == plan.atoms.end() || choice->second.box.size() < 2) continue;
     const Atom* atom = machine.find_atom(choice->second.atom);
-    if (atom && atom->body == "multiply_add") found.push_back(statement);
+    if (atom && (atom->body == "dot" || (atom->body == "multiply_add" && choice->second.box.size() == 2))) found.push_back(statement);
   }
   return found;
 }

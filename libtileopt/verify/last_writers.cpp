@@ -2,6 +2,8 @@
 
 #include <set>
 
+#include "verify/neutral_points.h"
+
 namespace tileopt::proof {
 
 isl::map same_element(const isl::map& first, const isl::map& second) {
@@ -95,6 +97,17 @@ std::vector<std::size_t> LastWriters::leaves_writing(std::size_t array) const {
   return found;
 }
 
+const isl::map& LastWriters::changes(std::size_t leaf) {
+  const auto known = changes_.find(leaf);
+  if (known != changes_.end()) return known->second;
+  isl::map element = execution_.leaves[leaf].write.element;
+  if (sums_in_box(execution_.leaves[leaf])) {
+    const isl::set neutral = neutral_points(execution_, *this, leaf);
+    if (!neutral.is_empty()) element = isl::manage(isl_map_subtract_domain(element.release(), neutral.copy())).coalesce();
+  }
+  return changes_.emplace(leaf, element).first->second;
+}
+
 const Origin& LastWriters::of_read(std::size_t leaf, std::size_t slot) {
   const auto key = std::make_pair(leaf, slot);
   const auto known = reads_.find(key);
@@ -102,7 +115,7 @@ const Origin& LastWriters::of_read(std::size_t leaf, std::size_t slot) {
   const Leaf& reader = execution_.leaves[leaf];
   const PointAccess& access = slot == own_read ? reader.write : reader.reads[slot];
   std::vector<TimedAccess> sources;
-  for (const std::size_t i : leaves_writing(access.array)) sources.push_back({&execution_.leaves[i], execution_.leaves[i].write.element});
+  for (const std::size_t i : leaves_writing(access.array)) sources.push_back({&execution_.leaves[i], changes(i)});
   return reads_.emplace(key, find_last_writers({&reader, access.element}, sources)).first->second;
 }
 

@@ -43,7 +43,11 @@ class LastWriters {
 
  private:
   const Execution& execution_;
+  /// { L[v, b] -> X[..] } what leaf number `leaf` writes, but for points that leave the element as it was (verify/neutral_points.h).
+  const isl::map& changes(std::size_t leaf);
+
   std::map<std::pair<std::size_t, std::size_t>, Origin> reads_;
+  std::map<std::size_t, isl::map> changes_;
 };
 
 }  // namespace tileopt::proof

@@ -136,12 +136,13 @@ Outcome check_loop(Checker& checker, std::size_t index) {
   return {};
 }
 
-/// An atom that combines its lanes reads, combines and writes the element that they share once.
+/// An atom that combines its lanes, or adds up its products, reads, combines and writes the element that they share once.
 bool is_reduced(Checker& checker, const Leaf& leaf) {
   const Atom* atom = leaf.program == nullptr ? nullptr : checker.machine.find_atom(leaf.statement->atom);
-  if (atom == nullptr || atom->body != "reduce") return false;
+  if (atom == nullptr) return false;
   const Combine combine = leaf.program->combine;
-  const bool combines = combine == Combine::sum || combine == Combine::prod || combine == Combine::min || combine == Combine::max;
+  const bool of_lanes = combine == Combine::sum || combine == Combine::prod || combine == Combine::min || combine == Combine::max;
+  const bool combines = (atom->body == "reduce" && of_lanes) || (atom->body == "dot" && combine == Combine::sum);
   if (!combines || !may_reassociate(checker.program(), *leaf.program)) return false;
   const std::string note = "reassociate: " + leaf.program->name;
   if (order_rounds(checker.program(), *leaf.program) && !contains(checker.numerics, note)) checker.numerics.push_back(note);

@@ -23,6 +23,8 @@ struct ProgramWriter {
   isl::ctx ctx;
   std::string sizes;  ///< "M, N"
   ProgramBuilder builder;
+  ElementType type = ElementType::f32;     ///< of the bodies that follow
+  BinaryOp joins = BinaryOp::add;          ///< the reads of a body; mul: of two
 
   ProgramWriter(isl::ctx context, const std::string& name, const std::vector<std::string>& parameters, const std::string& assumed)
       : ctx(context), builder(context, name) {
@@ -60,10 +62,11 @@ struct ProgramWriter {
     };
     statement.write = access(write, 2);
     statement.combine = combine;
-    ExprPtr body = make_expr(ElementType::f32, Literal{0, 0});
+    ExprPtr body = make_expr(type, Literal{0, 0});
     for (std::size_t r = 0; r < reads.size(); ++r) {
       statement.reads.push_back(access(reads[r], 10 + static_cast<int>(r)));
-      body = make_expr(ElementType::f32, Binary{BinaryOp::add, body, make_expr(ElementType::f32, Read{r})});
+      const ExprPtr read = make_expr(type, Read{r});
+      body = r == 0 && joins == BinaryOp::mul ? read : make_expr(type, Binary{joins, body, read});
     }
     statement.body = body;
     builder.statement(std::move(statement));
