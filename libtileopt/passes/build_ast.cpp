@@ -9,6 +9,7 @@
 #include "passes/ast_convert.h"
 #include "passes/bind_guards.h"
 #include "passes/leaf_functions.h"
+#include "passes/pass_limit.h"
 #include "passes/passes.h"
 #include "support/text.h"
 
@@ -319,9 +320,8 @@ class LoopBuilder {
   const SynchronizedSchedule::AgentLevels& agents_;
   int blocks_made_ = 0;
 };
-}  // namespace
 
-Candidate<Ast> build_ast(const SynchronizedSchedule& synchronized) {
+Candidate<Ast> build_loops(const SynchronizedSchedule& synchronized) {
   const PromotedSchedule& promoted = synchronized.promoted();
   isl_options_set_ast_build_prefer_pdiv(promoted.program().ctx().get(), 1);
   Ast ast;
@@ -336,6 +336,12 @@ Candidate<Ast> build_ast(const SynchronizedSchedule& synchronized) {
   if (synchronized.agent_levels().empty()) return ast;
   if (auto problem = place_agents(synchronized, ast)) return *problem;
   return ast;
+}
+}  // namespace
+
+Candidate<Ast> build_ast(const SynchronizedSchedule& synchronized) {
+  const PromotedSchedule& promoted = synchronized.promoted();
+  return within_limit(promoted.program().ctx(), "build_ast", promoted.plan().name, [&] { return build_loops(synchronized); });
 }
 
 }  // namespace tileopt

@@ -4,6 +4,7 @@
 #include <optional>
 #include <set>
 
+#include "passes/pass_limit.h"
 #include "passes/passes.h"
 #include "support/text.h"
 
@@ -48,7 +49,9 @@ Document Schedule::write() const {
   return d;
 }
 
-Candidate<Schedule> compute_schedule(const Kernel& kernel) { return Schedule::create(kernel, kernel.plan().members); }
+Candidate<Schedule> compute_schedule(const Kernel& kernel) {
+  return within_limit(kernel.program().ctx(), "compute_schedule", kernel.name(), [&] { return Schedule::create(kernel, kernel.plan().members); });
+}
 
 namespace {
 constexpr unsigned long scheduler_quota = 3'000'000;  // isl operations; a gemm takes 20 thousand

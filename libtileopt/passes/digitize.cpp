@@ -7,6 +7,7 @@
 
 #include "passes/digit_map.h"
 #include "passes/order_check.h"
+#include "passes/pass_limit.h"
 #include "passes/passes.h"
 #include "support/text.h"
 
@@ -215,6 +216,9 @@ Document DigitSchedule::write() const {
   return d;
 }
 
-Candidate<DigitSchedule> digitize(const Schedule& schedule, const Machine& machine) { return DigitSchedule::create(schedule, machine); }
+Candidate<DigitSchedule> digitize(const Schedule& schedule, const Machine& machine) {
+  const Kernel& kernel = schedule.kernel();
+  return within_limit(kernel.program().ctx(), "digitize", kernel.name(), [&] { return DigitSchedule::create(schedule, machine); });
+}
 
 }  // namespace tileopt

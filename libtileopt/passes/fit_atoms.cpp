@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "passes/leaf_functions.h"
+#include "passes/pass_limit.h"
 #include "passes/passes.h"
 #include "support/text.h"
 
@@ -224,6 +225,9 @@ Document FittedSchedule::write() const {
   return d;
 }
 
-Candidate<FittedSchedule> fit_atoms(const DigitSchedule& digits, const Machine& machine) { return FittedSchedule::create(digits, machine); }
+Candidate<FittedSchedule> fit_atoms(const DigitSchedule& digits, const Machine& machine) {
+  const Kernel& kernel = digits.kernel();
+  return within_limit(kernel.program().ctx(), "fit_atoms", kernel.name(), [&] { return FittedSchedule::create(digits, machine); });
+}
 
 }  // namespace tileopt

@@ -4,6 +4,7 @@
 
 #include "passes/agent_crossings.h"
 #include "passes/order_check.h"
+#include "passes/pass_limit.h"
 #include "passes/passes.h"
 #include "support/text.h"
 
@@ -112,7 +113,8 @@ Document SynchronizedSchedule::write() const {
 }
 
 Candidate<SynchronizedSchedule> place_barriers(const PipelinedSchedule& pipelined, const Machine& machine) {
-  return SynchronizedSchedule::create(pipelined, machine);
+  const PromotedSchedule& promoted = pipelined.promoted();
+  return within_limit(promoted.program().ctx(), "place_barriers", promoted.plan().name, [&] { return SynchronizedSchedule::create(pipelined, machine); });
 }
 
 }  // namespace tileopt

@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "passes/pass_limit.h"
 #include "passes/passes.h"
 #include "passes/promotion_builder.h"
 #include "support/text.h"
@@ -470,7 +471,7 @@ Candidate<PromotedSchedule> PromotedSchedule::create(FittedSchedule fitted, cons
 }
 
 Candidate<PromotedSchedule> promote_footprints(const FittedSchedule& fitted, const Machine& machine) {
-  return PromotedSchedule::create(fitted, machine);
+  return within_limit(fitted.digits().kernel().program().ctx(), "promote_footprints", fitted.plan().name, [&] { return PromotedSchedule::create(fitted, machine); });
 }
 
 }  // namespace tileopt

@@ -77,7 +77,7 @@ std::string to_string(const Infeasible& i) {
 }
 
 const std::vector<std::string>& infeasible_codes() {
-  static const std::vector<std::string> codes = {"pin", "legality", "capacity", "promotion", "atom", "numerics", "rewrite", "codegen", "ast"};
+  static const std::vector<std::string> codes = {"pin", "legality", "capacity", "promotion", "atom", "numerics", "rewrite", "limit", "codegen", "ast"};
   return codes;
 }
 

@@ -6,9 +6,12 @@
 #include <ctime>
 #include <iostream>
 #include <map>
+#include <random>
 
 #include "cost_models/machines.h"
 #include "driver/check_stages.h"
+#include "driver/pipeline.h"
+#include "passes/pass_limit.h"
 #include "random_pair.h"
 
 namespace tileopt {
@@ -145,6 +148,44 @@ TEST_P(TreePlans, EveryStageAgreesOrThePlanIsRefused) {
   EXPECT_GE(ran * 100, tried * least_feasible) << "too few of the plans are feasible";
   EXPECT_EQ(ran, wanted);
   counts.print_and_check(wanted >= 1000);
+}
+
+// Inside a spent limit isl's calls fail, in every pass and at every point of it: a refusal must come of it, or the same stages.
+TEST(TreePlanLimits, EndInARefusalWhereverTheyAreHit) {
+  const Machine machine = find_machine("x86-64-v3");
+  const unsigned long usual = pass_operations;
+  std::map<std::string, int> refusals;
+  int ran = 0;
+  for (std::uint64_t program = 0; program < 24; ++program) {
+    poly::Context context;
+    std::optional<RandomCase> random = RandomCase::make(context.get(), program, machine);
+    if (!random) continue;
+    PlanFeatures features;
+    const Plan plan = random->plan(program * plans_each, &features);
+    const auto stages = [&](unsigned long operations) {
+      pass_operations = operations;
+      Trace trace;
+      auto result = compile_stages(random->program(), plan, machine, trace, {}, random->dependences());
+      pass_operations = usual;
+      return result;
+    };
+    const auto whole = stages(usual);
+    std::minstd_rand numbers(static_cast<unsigned>(program));
+    for (int n = 0; n < 12; ++n) {
+      const auto limited = stages(50ul << (numbers() % 12) | numbers() % 64);
+      if (const auto* refused = std::get_if<Infeasible>(&limited)) {
+        ++refusals[refused->code];
+        if (feasible(whole)) EXPECT_EQ(refused->code, "limit") << "program " << program << ": " << to_string(*refused);
+        continue;
+      }
+      ++ran;
+      ASSERT_TRUE(feasible(whole)) << "program " << program;
+      for (std::size_t k = 0; k < std::get<0>(whole).size(); ++k)
+        EXPECT_EQ(std::get<0>(limited)[k].ast.write().dump(), std::get<0>(whole)[k].ast.write().dump()) << "program " << program;
+    }
+  }
+  EXPECT_GE(refusals["limit"], 50);
+  EXPECT_GE(ran, 20);
 }
 
 // The programs of all shards of the suite together.
