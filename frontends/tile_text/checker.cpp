@@ -37,7 +37,11 @@ Program build_program(isl::ctx ctx, const syntax::Function& function, const Scop
   for (const TensorSymbol& symbol : scope.tensors())
     if (symbol.tensor.role != TensorRole::local) builder.tensor(symbol.tensor);
   std::set<std::string> used;
-  for (const LoweredStatement& statement : lowering.statements.all()) used.insert(statement.ir.write.tensor);
+  for (const LoweredStatement& statement : lowering.statements.all()) {
+    used.insert(statement.ir.write.tensor);
+    // Nobody may write it: `sum(...) if i == 0 else x` where i is never 0.
+    for (const Access& read : statement.ir.reads) used.insert(read.tensor);
+  }
   for (const TensorSymbol& symbol : scope.tensors())
     if (symbol.tensor.role == TensorRole::local && used.count(symbol.tensor.name)) builder.tensor(symbol.tensor);
   std::set<std::string> combines;

@@ -22,6 +22,23 @@ std::int64_t expected_extreme(const HostArray& x, std::int64_t row, std::int64_t
   return best;
 }
 
+TEST_F(Execute, ASumThatNoIterationNeedsIsReadByNobody) {
+  compile(
+      "def f(X: i32[N], Y: out[i32[N]], Z: out[i32[N]]):\n"
+      "    for i in range(2, N):\n"
+      "        Y[i] = sum(X[k] for k in range(i)) if i == 0 else X[i]\n"
+      "        Z[i] = X[i] if i > 1 else max(X[k] for k in range(i))\n");
+  for (const std::int64_t n : {0, 3, 40}) {
+    const Sizes sizes = {{"N", n}};
+    run(sizes, arguments(sizes), [&](const Arrays& values) {
+      for (std::int64_t i = 2; i < n; ++i) {
+        EXPECT_EQ(values.at("Y").get_integer(i), values.at("X").get_integer(i));
+        EXPECT_EQ(values.at("Z").get_integer(i), values.at("X").get_integer(i));
+      }
+    });
+  }
+}
+
 TEST_F(Execute, ArgmaxTakesTheFirstExtremeAndTheFirstNan) {
   compile(
       "def f(X: f32[R, N], I: out[i32[R]], J: out[i64[R]]):\n"
