@@ -94,6 +94,8 @@ std::string BodyPrinter::loop_header(const AstFor& loop) {
 }
 
 bool BodyPrinter::replaceable(const Accumulation& accumulation) const {
+  // Where no iteration of the loop has an effect, another thread's may: storing what was loaded would undo it.
+  if (!make_leaf_view(*accumulation.leaf, ast_, program_, storage_, settled_).guards.empty()) return false;
   const Storage& storage = storage_.find(accumulation.statement->write_array);
   const ElementType type = program_.statement(accumulation.statement->statement).body->type;
   return storage.kind == Storage::Kind::memory && storage.element == type && accumulates_in(type);

@@ -30,10 +30,11 @@ TEST_F(Execute, ASumThatNoIterationNeedsIsReadByNobody) {
       "        Z[i] = X[i] if i > 1 else max(X[k] for k in range(i))\n");
   for (const std::int64_t n : {0, 3, 40}) {
     const Sizes sizes = {{"N", n}};
-    run(sizes, arguments(sizes), [&](const Arrays& values) {
+    const Arrays given = arguments(sizes);
+    run(sizes, given, [&](const Arrays& values) {
       for (std::int64_t i = 2; i < n; ++i) {
-        EXPECT_EQ(values.at("Y").get_integer(i), values.at("X").get_integer(i));
-        EXPECT_EQ(values.at("Z").get_integer(i), values.at("X").get_integer(i));
+        EXPECT_EQ(values.at("Y").get_integer(i), given.at("X").get_integer(i));
+        EXPECT_EQ(values.at("Z").get_integer(i), given.at("X").get_integer(i));
       }
     });
   }

@@ -61,6 +61,24 @@ class OneRandomPlan : public ::testing::Test {
   const Machine machine_ = find_machine("host");
 };
 
+// Threads run over the values of an index, and an element belongs to the thread of its value: a variable that stands for the element
+// during a loop whose iterations may all have no effect would be stored by the others too. Seen once in many runs of this pair.
+TEST_F(OneRandomPlan, ElementsOfOtherThreadsAreNotStoredBack) {
+  poly::Context context;
+  std::optional<RandomCase> random = RandomCase::make(context.get(), 14, machine_);
+  ASSERT_TRUE(random.has_value());
+  Request request;
+  request.machine = machine_;
+  request.plan = random->plan(14, nullptr);
+  Trace trace;
+  const Candidate<Outcome> outcome = resolve_and_compile(random->program(), request, trace);
+  ASSERT_TRUE(feasible(outcome));
+  const std::string& source = std::get<Outcome>(outcome).module.text.source;
+  ASSERT_NE(source.find("#pragma omp parallel for"), std::string::npos);
+  ASSERT_NE(source.find("X0[i] += "), std::string::npos);
+  EXPECT_EQ(source.find("X0_acc"), std::string::npos) << source;
+}
+
 class RandomPlans : public OneRandomPlan, public ::testing::WithParamInterface<int> {};
 
 std::uint64_t seed_of(int shard, int attempt) { return static_cast<std::uint64_t>(shard * attempts + attempt); }

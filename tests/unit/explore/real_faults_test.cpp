@@ -13,10 +13,10 @@
 namespace tileopt {
 namespace {
 
-const char* const add = R"(
-def add(A: f32[M, N], B: f32[N, M], C: out[f32[M, N]]):
+const char* const product = R"(
+def product(A: f32[M, K], B: f32[K, N], C: out[f32[M, N]]):
     for i, j in grid(M, N):
-        C[i, j] = A[i, j] + B[j, i]
+        C[i, j] = sum(A[i, k] * B[k, j] for k in range(K))
 )";
 
 /// Builds as the Measurer does, but puts a line of C in front of some of the kernels.
@@ -35,7 +35,7 @@ class FaultyTrials : public Trials {
     SourceText text = std::get<Outcome>(resolve_and_compile(program_, request, trace)).module.text;
     const std::string fault = next_ < faults_.size() ? faults_[next_] : "";
     ++next_;
-    const std::size_t brace = text.source.find("{\n", text.source.rfind("int32_t add("));
+    const std::size_t brace = text.source.find("{\n", text.source.rfind("int32_t product("));
     text.source.insert(brace + 2, "  " + fault + "\n");
     text.source.insert(0, "#include <stdlib.h>\n");
     auto build = std::make_unique<Faulty>();
@@ -59,14 +59,14 @@ class FaultyTrials : public Trials {
 
 TEST(SearchForReal, FaultsAreToldApartAndTheBestIsSound) {
   poly::Context context;
-  const auto program = std::make_shared<const Program>(parse_tile_file(context.get(), add, "t.tile").programs.at(0));
+  const auto program = std::make_shared<const Program>(parse_tile_file(context.get(), product, "t.tile").programs.at(0));
   const Machine machine = find_machine("host");
   MeasureOptions measured;
-  measured.sizes = {{"M", 200}, {"N", 150}};
+  measured.sizes = {{"M", 200}, {"N", 150}, {"K", 50}};
   measured.seconds = 0.002;
   measured.timeout = 1.5;
   ResolveOptions resolve;
-  resolve.typical_sizes = {{"M", 200}, {"N", 150}};
+  resolve.typical_sizes = {{"M", 200}, {"N", 150}, {"K", 50}};
   const auto described = describe_space(*program, {}, machine, resolve);
   ASSERT_TRUE(feasible(described));
   const PlanSpace& space = std::get<PlanSpace>(described);
