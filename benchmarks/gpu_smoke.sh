@@ -25,7 +25,7 @@ version=$(sha256sum "$tool" | cut -c1-12)
 sizes_of() {
   case $1 in
     gemm | gemm_bf16) echo M=4096,N=4096,K=4096 ;;
-    softmax | rmsnorm | layernorm) echo M=16384,N=8192 ;;
+    softmax | rmsnorm | layernorm) echo R=16384,N=8192 ;;
     transpose) echo M=16384,N=8192 ;;
     *) echo "" ;;
   esac

@@ -1,9 +1,16 @@
 #include "backends/cuda/runtime/nvrtc.h"
 
 #include <dlfcn.h>
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <cerrno>
+#include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
+#include <functional>
 
 #include "backends/cuda/runtime/cubin_cache.h"
 #include "support/error.h"
@@ -90,6 +97,82 @@ struct Destroyed {
     if (program != nullptr) api.destroy(&program);
   }
 };
+/// What NVRTC makes of the text. @throws ToolchainError.
+Cubin compile_by(const Nvrtc& api, const std::string& text, const std::string& architecture, const std::vector<std::string>& options) {
+  Cubin result;
+  Destroyed made{api};
+  if (const Result error = api.create(&made.program, text.c_str(), "kernel.cu", 0, nullptr, nullptr); error != 0)
+    throw ToolchainError(std::string("NVRTC: ") + api.error_string(error));
+  std::vector<const char*> pointers;
+  for (const std::string& option : options) pointers.push_back(option.c_str());
+  const Result error = api.compile(made.program, static_cast<int>(pointers.size()), pointers.data());
+  result.log = log_of(api, made.program);
+  if (error != 0)
+    throw ToolchainError("NVRTC failed on generated code for " + architecture + ": " + api.error_string(error) + "\n" + result.log);
+  std::size_t bytes = 0;
+  if (api.cubin_size(made.program, &bytes) != 0 || bytes == 0) throw ToolchainError("NVRTC made no code for " + architecture);
+  result.image.resize(bytes);
+  if (api.cubin(made.program, result.image.data()) != 0) throw ToolchainError("NVRTC does not hand out the code for " + architecture);
+  return result;
+}
+
+void write_all(int file, const std::string& text) {
+  for (std::size_t at = 0; at < text.size();) {
+    const ssize_t count = write(file, text.data() + at, text.size() - at);
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) _exit(1);
+    at += static_cast<std::size_t>(count);
+  }
+}
+
+std::string read_all(int file) {
+  std::string text;
+  char block[1 << 16];
+  while (true) {
+    const ssize_t count = read(file, block, sizeof block);
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) return text;
+    text.append(block, static_cast<std::size_t>(count));
+  }
+}
+
+/// NVRTC starts the driver in the process that compiles (seen with CUDA 13.0 on an H200), and a driver that has started does not work in
+/// processes forked later, where kernels run. So it compiles in a process of its own, which answers with one letter, the image's length in
+/// twenty digits, the image and the log; or with the letter and an error's text.
+Cubin compile_in_a_child(const std::function<Cubin()>& compile) {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) throw ToolchainError(std::string("cannot open a pipe: ") + std::strerror(errno));
+  const pid_t child = fork();
+  if (child < 0) {
+    close(ends[0]);
+    close(ends[1]);
+    throw ToolchainError(std::string("cannot start a process: ") + std::strerror(errno));
+  }
+  if (child == 0) {
+    close(ends[0]);
+    try {
+      const Cubin made = compile();
+      char length[32];
+      std::snprintf(length, sizeof length, "%020zu", made.image.size());
+      write_all(ends[1], std::string("c") + length + made.image + made.log);
+    } catch (const std::exception& error) {
+      write_all(ends[1], std::string("e") + error.what());
+    }
+    _exit(0);
+  }
+  close(ends[1]);
+  const std::string answer = read_all(ends[0]);
+  close(ends[0]);
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  if (!answer.empty() && answer[0] == 'e') throw ToolchainError(answer.substr(1));
+  constexpr std::size_t head = 21;
+  const std::size_t bytes = answer.size() < head ? 0 : std::strtoull(answer.substr(1, head - 1).c_str(), nullptr, 10);
+  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0 || bytes == 0 || answer.size() < head + bytes)
+    throw ToolchainError("NVRTC's process ended before it had compiled the kernel");
+  return {answer.substr(head, bytes), answer.substr(head + bytes)};
+}
 }  // namespace
 
 Cubin compile_device_code(const std::string& text, const std::string& architecture, bool contract) {
@@ -105,19 +188,7 @@ Cubin compile_device_code(const std::string& text, const std::string& architectu
     result.cached = true;
     return result;
   }
-  Destroyed made{api};
-  if (const Result error = api.create(&made.program, text.c_str(), "kernel.cu", 0, nullptr, nullptr); error != 0)
-    throw ToolchainError(std::string("NVRTC: ") + api.error_string(error));
-  std::vector<const char*> pointers;
-  for (const std::string& option : options) pointers.push_back(option.c_str());
-  const Result error = api.compile(made.program, static_cast<int>(pointers.size()), pointers.data());
-  result.log = log_of(api, made.program);
-  if (error != 0)
-    throw ToolchainError("NVRTC " + std::to_string(major) + "." + std::to_string(minor) + " failed on generated code for " + architecture + ": " + api.error_string(error) + "\n" + result.log);
-  std::size_t bytes = 0;
-  if (api.cubin_size(made.program, &bytes) != 0 || bytes == 0) throw ToolchainError("NVRTC made no code for " + architecture);
-  result.image.resize(bytes);
-  if (api.cubin(made.program, result.image.data()) != 0) throw ToolchainError("NVRTC does not hand out the code for " + architecture);
+  result = compile_in_a_child([&] { return compile_by(api, text, architecture, options); });
   cache.store(key, result.image, result.log);
   return result;
 }
