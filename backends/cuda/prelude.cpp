@@ -1,13 +1,11 @@
 #include "backends/cuda/prelude.h"
 
-#include "support/error.h"
+#include "backends/gpu_common/wrappers.h"
 
 namespace tileopt {
 
 namespace {
-const char* const emulated = "#if defined(TILEOPT_EMULATE)\n#include \"tileopt_emulator.h\"\n#else\n";
-
-const char* const wrappers = R"(#if defined(__CUDACC_RTC__)
+const char* const runtime = R"(#if defined(__CUDACC_RTC__)
 typedef signed char int8_t;
 typedef short int16_t;
 typedef int int32_t;
@@ -35,35 +33,13 @@ typedef cudaStream_t tileopt_stream;
        ? 1                                                                                                                               \
        : (kernel<<<(grid), (block), (shared_bytes), (stream)>>>(__VA_ARGS__), cudaPeekAtLastError() != cudaSuccess))
 #endif
-#define TILEOPT_DEVICE static __host__ __device__ __forceinline__
-#define TILEOPT_BLOCK_X blockIdx.x
-#define TILEOPT_THREAD_X threadIdx.x
 )";
-
-const char* const shared_base = R"(extern __shared__ __align__(1024) unsigned char tileopt_shared[];
-#define TILEOPT_SHARED_BASE tileopt_shared
-)";
-
-const char* const block_barrier = R"(static __device__ __forceinline__ void tileopt_block_barrier(void) { __syncthreads(); }
-)";
-
-/// "tileopt_atomic_add_u64" as one call of atomicAdd.
-std::string atomic_wrapper(const std::string& name) {
-  const std::string head = "tileopt_atomic_";
-  TILEOPT_CHECK(name.rfind(head, 0) == 0, "no wrapper " + name);
-  const std::size_t split = name.find('_', head.size());
-  const std::string op = name.substr(head.size(), split - head.size()), type = name.substr(split + 1);
-  const std::string function = op == "add" ? "atomicAdd" : op == "and" ? "atomicAnd" : op == "or" ? "atomicOr" : "atomicXor";
-  const std::string word = type == "f32" ? "float" : type == "f64" ? "double" : type == "u32" ? "unsigned int" : "unsigned long long";
-  return "template <class T> static __device__ __forceinline__ void " + name + "(T* element, T value) { " + function + "((" + word + "*)element, (" + word + ")value); }\n";
-}
 }  // namespace
 
 std::string cuda_prelude(const std::set<std::string>& requested) {
-  std::string text = std::string(emulated) + wrappers;
-  for (const std::string& name : requested)
-    text += name == "TILEOPT_SHARED_BASE" ? shared_base : name == "tileopt_block_barrier" ? block_barrier : atomic_wrapper(name);
-  return text + "#endif\n\n";
+  std::string text = std::string(wrappers_begin) + runtime + common_wrappers;
+  for (const std::string& name : requested) text += device_wrapper(name);
+  return text + wrappers_end;
 }
 
 }  // namespace tileopt

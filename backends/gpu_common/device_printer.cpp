@@ -24,9 +24,10 @@ std::string shape_text(const std::vector<long>& extents) {
 }
 }  // namespace
 
-DevicePrinter::DevicePrinter(const Program& program, const Signature& signature, const Ast& ast, const Machine& machine, Helpers& helpers)
+DevicePrinter::DevicePrinter(const Program& program, const Signature& signature, const Ast& ast, const Machine& machine, Helpers& helpers,
+                             long grid_threads)
     : BodyPrinter(program, signature, ast, machine, helpers, Language::device_cpp), independent_(level_name(machine, LevelKind::independent)),
-      agent_(level_name(machine, LevelKind::barrier)) {}
+      agent_(level_name(machine, LevelKind::barrier)), grid_threads_(grid_threads) {}
 
 PrintedLaunches DevicePrinter::print(int position) {
   position_ = position;
@@ -55,6 +56,7 @@ PrintedLaunches DevicePrinter::print(int position) {
   result.kernels = std::move(kernels_);
   result.host = "static int32_t " + result.call.function + "(" + join(parameters, ", ") + ") {\n" + out_.text() + "  return 0;\n}\n";
   result.facts = std::move(facts_);
+  result.launches = std::move(launches_);
   return result;
 }
 
@@ -226,7 +228,8 @@ std::string DevicePrinter::grid_lines(const LaunchPlan& plan) {
   }
   text += "    int64_t tileopt_blocks = 1;\n";
   for (const BlockLoop& block : plan.blocks) text += "    tileopt_blocks = tileopt_grid(tileopt_blocks, " + names_.value(block.loop->variable) + "_count);\n";
-  return text + "    if (tileopt_blocks < 0) return 7;\n";
+  const std::string too_many = grid_threads_ > 0 ? " || tileopt_blocks > " + std::to_string(grid_threads_ / plan.threads) : "";
+  return text + "    if (tileopt_blocks < 0" + too_many + ") return 7;\n";
 }
 
 /// `jb = block % jb_count; ib = block / jb_count`, with the counts and firsts as parameters where the device cannot tell them.
@@ -320,7 +323,8 @@ void DevicePrinter::print_launch(const AstFor& root) {
   }
   sizes.insert(sizes.end(), parameters.begin(), parameters.end());
   given.insert(given.end(), arguments.begin(), arguments.end());
-  const std::string name = "tileopt_kernel_" + std::to_string(position_) + "_" + std::to_string(launches_++) + "_" + ast_.kernel;
+  const std::string name = "tileopt_kernel_" + std::to_string(position_) + "_" + std::to_string(launches_.size()) + "_" + ast_.kernel;
+  launches_.push_back({name, plan.threads, shared_bytes_});
   std::vector<std::string> digits;
   for (const BlockLoop& block : plan.blocks) digits.push_back(names_.value(block.loop->variable));
   kernels_ += "/* Blocks: digits " + join(digits, ", ") + ", the last one fastest; " + std::to_string(plan.threads) + (plan.threads == 1 ? " thread" : " threads") + ". */\n";

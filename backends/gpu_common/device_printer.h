@@ -20,11 +20,13 @@ struct PrintedLaunches {
   std::string kernels;    ///< __global__ functions
   std::string host;
   PrintFacts facts;
+  std::vector<PrintedLaunch> launches;
 };
 
 class DevicePrinter : private BodyPrinter {
  public:
-  DevicePrinter(const Program& program, const Signature& signature, const Ast& ast, const Machine& machine, Helpers& helpers);
+  /// `grid_threads`: a launch of more is refused; 0: none is.
+  DevicePrinter(const Program& program, const Signature& signature, const Ast& ast, const Machine& machine, Helpers& helpers, long grid_threads = 0);
 
   /// `position`: in launch order. @throws Refusal.
   PrintedLaunches print(int position);
@@ -47,6 +49,7 @@ class DevicePrinter : private BodyPrinter {
   std::string c_bound(const AstExprPtr& bound, int context = 0) { return integer_c(resolve(bound), names_, helpers_, context); }
 
   std::string independent_, agent_;
+  long grid_threads_;
   int position_ = 0;
   std::vector<const TensorArgument*> tensors_;
   std::vector<std::string> host_variables_;   ///< of the host loops around
@@ -54,7 +57,7 @@ class DevicePrinter : private BodyPrinter {
   int agent_loops_ = 0;                       ///< around what is printed
   std::map<std::string, long> shared_offsets_;
   long shared_bytes_ = 0;
-  int launches_ = 0;
+  std::vector<PrintedLaunch> launches_;
   std::string kernels_;
   struct WorkspaceArray {
     std::string name, definition;

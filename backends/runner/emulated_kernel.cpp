@@ -1,5 +1,6 @@
 #include "backends/runner/emulated_kernel.h"
 
+#include <algorithm>
 #include <sstream>
 
 #include "backends/runner/argument_bytes.h"
@@ -73,9 +74,16 @@ IsolatedRun EmulatedKernel::run_isolated(const Sizes& sizes, Arrays& arguments, 
   return {};
 }
 
-std::vector<emulator::Settings> check_settings(unsigned warp_size, std::uint64_t seed) {
-  emulator::Settings forward, random;
-  forward.warp_size = random.warp_size = warp_size;
+std::vector<emulator::Settings> check_settings(const Machine& machine, std::uint64_t seed) {
+  emulator::Settings forward;
+  if (machine.multiprocessor) forward.warp_size = static_cast<unsigned>(machine.multiprocessor->warp);
+  if (const Space* shared = machine.find_space("shared"); shared != nullptr && shared->capacity > 0)
+    forward.max_shared_bytes = static_cast<std::uint32_t>(shared->capacity);
+  long threads = 0;
+  for (const Level& level : machine.levels)
+    if (level.kind == LevelKind::barrier) threads = std::max(threads, level.count);
+  if (threads > 0) forward.max_threads = static_cast<std::uint32_t>(threads);
+  emulator::Settings random = forward;
   random.order = emulator::Order::random;
   random.completion = emulator::Completion::random;
   random.seed = seed;

@@ -5,6 +5,7 @@
 
 #include "backends/gpu_common/emulator/module.h"
 #include "backends/runner/isolated_kernel.h"
+#include "ir/machine.h"
 #include "ir/module.h"
 
 namespace tileopt {
@@ -28,7 +29,8 @@ class EmulatedKernel : public IsolatedKernel {
   emulator::Settings settings_;
 };
 
-/// The settings that `check --emulate` uses: late copies forwards, any time at random.
-std::vector<emulator::Settings> check_settings(unsigned warp_size, std::uint64_t seed);
+/// The settings that `check --emulate` uses, late copies forwards, any time at random; with the warp (or wave) and the limits of a block that
+/// the machine has.
+std::vector<emulator::Settings> check_settings(const Machine& machine, std::uint64_t seed);
 
 }  // namespace tileopt

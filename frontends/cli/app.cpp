@@ -66,7 +66,7 @@ void add_inputs(CLI::App& command, Options& options) {
 void add_decisions(CLI::App& command, Options& options) {
   command.add_option("-m,--machine", options.machine,
                      "Machine name (see `tileopt-schedule machines`) or machine file; default: the plan's, else host")->type_name("NAME|FILE");
-  command.add_option("--backend", options.backend, "Backend: openmp, cuda; default: the machine's")->type_name("NAME");
+  command.add_option("--backend", options.backend, "Backend: openmp, cuda, hip; default: the machine's")->type_name("NAME");
   command.add_option("--size", options.sizes, "Sizes, e.g. M=1024,N=512 (gemm:M=1024,... for one program of several): what `run` times, what the cost model "
                      "assumes; may be repeated")->type_name("N=V,...");
   command.add_option("--threads", options.threads, "Threads that the kernel may use")->capture_default_str()->check(CLI::Range(1, 4096));
@@ -85,6 +85,8 @@ void add_results(CLI::App& command, Options& options) {
   command.add_option("--prove", options.prove, "What is proved: `none`, the kernel that is kept (`winner`), or every kernel that is compiled (`all`)")
       ->type_name("WHAT")->capture_default_str()->check(CLI::IsMember({"none", "winner", "all"}));
   command.add_option("--certificate", options.certificate, "Write the certificate (JSON) here; a folder where there are several programs")->type_name("FILE");
+  command.add_flag("--device-report", options.device_report, "Compile the code of GPUs too (NVRTC or clang; no GPU is needed): registers, spills and shared memory of "
+                   "every kernel, in the certificate and shown by `explain`");
 }
 
 void add_json(CLI::App& command, Options& options) {

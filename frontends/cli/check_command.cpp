@@ -36,7 +36,7 @@ CheckReport check_module(const Item& item, const Module& module, const Options& 
   }
   const EmulatedKernel kernel = EmulatedKernel::compile(*item.program, module.text);
   std::vector<EmulatedKernel> settings;
-  for (const emulator::Settings& setting : check_settings(machine.multiprocessor ? static_cast<unsigned>(machine.multiprocessor->warp) : 32, options.seed))
+  for (const emulator::Settings& setting : check_settings(machine, options.seed))
     settings.push_back(kernel.with(setting));
   std::vector<const IsolatedKernel*> kernels;
   for (const EmulatedKernel& each : settings) kernels.push_back(&each);

@@ -3,6 +3,7 @@
 #include <map>
 #include <sstream>
 
+#include "driver/device_report.h"
 #include "frontends/cli/commands.h"
 #include "frontends/cli/items.h"
 #include "frontends/cli/space_text.h"
@@ -128,6 +129,7 @@ ItemResult explain_one(const Item& item, bool json) {
   for (const Rewriting& rewriting : module.plan.rewrites) std::cout << "  rewritten by " << to_string(rewriting) << "\n";
   for (const KernelPlan& kernel : module.plan.kernels) std::cout << kernel_text(kernel);
   std::cout << certificate_text(module.certificate);
+  if (module.certificate.device) std::cout << device_report_text(*module.certificate.device);
   return result;
 }
 

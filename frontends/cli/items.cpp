@@ -8,6 +8,7 @@
 #include <map>
 
 #include "cost_models/machines.h"
+#include "driver/device_report.h"
 #include "frontends/cli/colour.h"
 #include "frontends/cli/crash_report.h"
 #include "frontends/cli/guard.h"
@@ -317,6 +318,7 @@ Compiled compile_item(const Item& item) {
     return compiled;
   }
   auto& outcome = std::get<Outcome>(candidate);
+  if (item.device_report) outcome.module.certificate.device = report_device_code(*item.program, outcome.module.text, item.request.machine);
   if (!item.certificate.empty()) write_file(item.certificate, json_text(outcome.module.certificate.write()) + "\n");
   const std::string unproved = item.request.proof.attempt ? unproved_text(outcome.module.certificate) : "";
   if (!unproved.empty()) {
@@ -387,6 +389,7 @@ int run_items(const Options& options, const std::function<ItemResult(const Item&
         item.output = outputs.source;
         item.certificate = outputs.certificate;
         item.module = outputs.module;
+        item.device_report = options.device_report;
         item.trace = {outputs.dump_dir, options.stop_after, options.planted_failure};
         started = item;
         return command(item);

@@ -29,6 +29,7 @@ struct Item {
   std::string output;                      ///< C file to write, "" = stdout
   std::string certificate;                 ///< JSON file to write, "" = none
   std::string module;                      ///< likewise
+  bool device_report = false;              ///< the certificate has what the device's compiler reports
   SourceTexts texts;                       ///< what positions in messages point into
 };
 

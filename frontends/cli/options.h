@@ -27,6 +27,7 @@ struct Options {
   std::string dump_dir, stop_after, start_from;
   std::string output;                ///< file or folder
   std::string certificate;
+  bool device_report = false;
   std::string module;                ///< compile: file or folder for the whole module; see `verify`
   std::string prove = "all";         ///< "none", "winner" or "all"
   bool stages = false;               ///< check: every stage in the tree interpreter instead of the compiled kernel

@@ -10,10 +10,16 @@ namespace tileopt {
 
 namespace {
 constexpr double timeout_seconds = 300;
+
+[[noreturn]] void refuse_hip(const Machine& machine) {
+  throw ToolchainError("kernels for " + machine.name + " are printed, proved and emulated, but not run: tileopt has no runtime for AMD's GPUs" +
+                       "\n  hint: `check --emulate` runs them on the host; the printed text says how hipcc compiles it");
 }
+}  // namespace
 
 void require_machine(const Machine& machine) {
   if (machine.backend == "cuda") cuda::DriverApi::open();
+  else if (machine.backend == "hip") refuse_hip(machine);
   else require_features(machine);
 }
 
@@ -27,8 +33,8 @@ void ExecutableKernel::Pending::wait() const {
 
 ExecutableKernel::Pending ExecutableKernel::start(const Program& program, const SourceText& text, const Machine& machine, const CompileOptions& options) {
   if (machine.backend == "cuda") return Pending(DeviceKernel::start(program, text, machine));
-  if (machine.backend == "openmp") return Pending(CompiledKernel::start(program, text, machine, options));
-  throw ToolchainError("kernels of backend " + machine.backend + " cannot be run yet\n  hint: `check --emulate` runs them on the host");
+  if (machine.backend == "hip") refuse_hip(machine);
+  return Pending(CompiledKernel::start(program, text, machine, options));
 }
 
 ExecutableKernel ExecutableKernel::compile(const Program& program, const SourceText& text, const Machine& machine) { return start(program, text, machine).finish(); }

@@ -3,6 +3,7 @@
 #include <charconv>
 
 #include "backends/cuda/cuda_backend.h"
+#include "backends/hip/hip_backend.h"
 #include "backends/openmp/openmp_backend.h"
 #include "search/blame_pin.h"
 #include "support/text.h"
@@ -39,13 +40,12 @@ const Backend& check_request(const Request& request) {
 
 }  // namespace
 
-std::vector<std::string> backend_names() { return {"openmp", "cuda"}; }
+std::vector<std::string> backend_names() { return {"openmp", "cuda", "hip"}; }
 
 const Backend& find_backend(const std::string& name) {
-  static const std::unique_ptr<Backend> openmp = make_openmp_backend();
-  static const std::unique_ptr<Backend> cuda = make_cuda_backend();
-  if (name == openmp->name()) return *openmp;
-  if (name == cuda->name()) return *cuda;
+  static const std::unique_ptr<Backend> backends[] = {make_openmp_backend(), make_cuda_backend(), make_hip_backend()};
+  for (const std::unique_ptr<Backend>& backend : backends)
+    if (backend->name() == name) return *backend;
   reject(ErrorCode::invalid_option, "unknown backend `" + name + "`", "backends: " + join(backend_names(), ", "));
 }
 

@@ -66,6 +66,28 @@ Obligation read_obligation(const Field& field, const Document& value) {
   return obligation;
 }
 
+Document write_device(const DeviceReport& report) {
+  Document kernels = Document::array();
+  for (const KernelResources& kernel : report.kernels)
+    kernels.push_back({{"kernel", kernel.kernel},
+                       {"registers", kernel.registers},
+                       {"spilled_bytes", kernel.spilled_bytes},
+                       {"stack_bytes", kernel.stack_bytes},
+                       {"shared_bytes", kernel.shared_bytes}});
+  return {{"compiler", report.compiler}, {"kernels", kernels}};
+}
+
+DeviceReport read_device(const Field& field) {
+  field.allow_only({"compiler", "kernels"});
+  DeviceReport report{field["compiler"].text(), {}};
+  for (const Field& kernel : field["kernels"].items()) {
+    kernel.allow_only({"kernel", "registers", "spilled_bytes", "stack_bytes", "shared_bytes"});
+    report.kernels.push_back({kernel["kernel"].text(), kernel["registers"].integer(), kernel["spilled_bytes"].integer(), kernel["stack_bytes"].integer(),
+                              kernel["shared_bytes"].integer()});
+  }
+  return report;
+}
+
 std::vector<std::string> read_texts(const Field& field) {
   std::vector<std::string> texts;
   for (const Field& item : field.items()) texts.push_back(item.text());
@@ -94,12 +116,13 @@ Document Certificate::write() const {
   for (const Obligation& obligation : obligations) document["obligations"].push_back(write_obligation(obligation));
   document["assumed"] = assumed;
   document["numerics"] = numerics;
+  if (device) document["device"] = write_device(*device);
   return document;
 }
 
 Certificate Certificate::read(const Document& document, const std::string& file) {
   const Field field(document, "", file);
-  field.allow_only({"format", "program", "program_hash", "machine", "version", "obligations", "assumed", "numerics"});
+  field.allow_only({"format", "program", "program_hash", "machine", "version", "obligations", "assumed", "numerics", "device"});
   const std::string found = field["format"].text();
   if (found != format) field["format"].fail("expected `" + std::string(format) + "`, got `" + found + "`");
   Certificate certificate;
@@ -112,6 +135,7 @@ Certificate Certificate::read(const Document& document, const std::string& file)
     certificate.obligations.push_back(read_obligation(items[i], document["obligations"][i]));
   certificate.assumed = read_texts(field["assumed"]);
   certificate.numerics = read_texts(field["numerics"]);
+  if (field.has("device")) certificate.device = read_device(field["device"]);
   return certificate;
 }
 

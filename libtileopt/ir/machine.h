@@ -58,7 +58,7 @@ struct Pipe {
 
 struct Machine {
   std::string name;
-  std::string backend;                ///< "openmp", "cuda"
+  std::string backend;                ///< "openmp", "cuda", "hip"
   std::string description;
   std::vector<std::string> flags;     ///< compiler flags, e.g. "-march=x86-64-v3"
   std::vector<std::string> features;  ///< cpuinfo names that the code needs at run time

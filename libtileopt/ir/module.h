@@ -71,10 +71,18 @@ struct PrintFacts {
   long registers = 0;           ///< vector registers live in the largest register tile
 };
 
+/// A launch of a printed kernel.
+struct PrintedLaunch {
+  std::string kernel;     ///< name of the printed function
+  long threads = 1;       ///< of a block
+  long shared_bytes = 0;  ///< of a block, that the launcher asks for
+};
+
 struct SourceText {
-  std::string source;                  ///< self-contained file: C11, or CUDA C++17
+  std::string source;                  ///< self-contained file: C11, or C++17 for CUDA or HIP
   std::string header;                  ///< generated header
   std::vector<PrintFacts> facts;       ///< one per kernel
+  std::vector<PrintedLaunch> launches = {};  ///< on GPUs, in print order
 };
 
 struct Module {

@@ -37,5 +37,64 @@ TEST(Gpu, WithoutADriverIsExit4WithTheReason) {
   }
 }
 
+TEST(Hip, IsWrittenAsOneFileAndItsHeader) {
+  const Folder folder;
+  const ToolRun run = run_tool({"compile", kernel_file("transpose"), "--machine", "mi300x", "-o", folder.path() + "/"});
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_EQ(files_below(folder.path()), (std::vector<std::string>{"transpose.h", "transpose.hip"}));
+}
+
+TEST(Hip, RunsInTheEmulatorWithItsWave) {
+  for (const char* machine : {"mi300x", "rx7900xtx"}) {
+    const ToolRun run = run_tool({"check", "--emulate", kernel_file("softmax"), "--machine", machine, "--size", "R=3,N=70"});
+    EXPECT_EQ(run.exit_code, 0) << run.err;
+    EXPECT_NE(run.err.find("emulated: agrees with the interpreter"), std::string::npos) << run.err;
+  }
+}
+
+TEST(Hip, HasNoRuntimeAndSaysSo) {
+  for (const char* command : {"check", "run", "bench", "measure", "search"}) {
+    SCOPED_TRACE(command);
+    const Folder folder;
+    const bool records = std::string(command) == "measure" || std::string(command) == "search";
+    const ToolRun run = run_shell(std::string("tileopt-schedule ") + command + " " + kernel_file("transpose") + " --machine mi210" + (records ? " --size M=64,N=64 --records r.jsonl" : ""), folder.path());
+    EXPECT_EQ(run.exit_code, 4) << run.err;
+    EXPECT_NE(run.err.find("kernels for mi210 are printed, proved and emulated, but not run: tileopt has no runtime for AMD's GPUs"), std::string::npos) << run.err;
+    EXPECT_NE(run.err.find("hint: `check --emulate` runs them on the host"), std::string::npos) << run.err;
+  }
+}
+
+TEST(Hip, APlanForAnotherMachineIsRefused) {
+  const Folder folder;
+  ASSERT_EQ(run_tool({"compile", kernel_file("transpose"), "--machine", "mi300x", "--dump-dir", folder / "D", "-o", folder / "t.hip"}).exit_code, 0);
+  const ToolRun run = run_tool({"compile", kernel_file("transpose"), "--plan", folder / "D/plan.json", "--machine", "h200"});
+  EXPECT_EQ(run.exit_code, 1);
+  EXPECT_NE(run.err.find("the plan is for machine `mi300x`, not `h200`"), std::string::npos) << run.err;
+  const ToolRun backend = run_tool({"compile", kernel_file("transpose"), "--machine", "mi300x", "--backend", "cuda"});
+  EXPECT_EQ(backend.exit_code, 1);
+  EXPECT_NE(backend.err.find("machine `mi300x` is for backend `hip`, not `cuda`"), std::string::npos) << backend.err;
+}
+
+TEST(DeviceReport, NeedsACompilerOfTheDevice) {
+  const Folder folder;
+  const ToolRun run = run_shell("TILEOPT_HIP_CXX=/nowhere/clang++ tileopt-schedule compile " + kernel_file("transpose") + " --machine mi300x --device-report", folder.path());
+  EXPECT_EQ(run.exit_code, 4) << run.err;
+  EXPECT_NE(run.err.find("TILEOPT_HIP_CXX names `/nowhere/clang++`"), std::string::npos) << run.err;
+  const ToolRun processor = run_tool({"compile", kernel_file("transpose"), "--machine", "x86-64-v3", "--device-report"});
+  EXPECT_EQ(processor.exit_code, 1);
+  EXPECT_NE(processor.err.find("--device-report is about kernels of GPUs; machine x86-64-v3 is a processor [invalid-option]"), std::string::npos) << processor.err;
+}
+
+TEST(DeviceReport, IsInTheCertificate) {
+  for (const char* machine : {"mi210", "h200"}) {
+    const Folder folder;
+    const ToolRun run = run_tool({"compile", kernel_file("transpose"), "--machine", machine, "--device-report", "-o", folder.path() + "/", "--certificate", folder / "c.json"});
+    if (run.exit_code == 4) continue;  // neither clang nor NVRTC have to be here
+    ASSERT_EQ(run.exit_code, 0) << run.err;
+    const nlohmann::json device = nlohmann::json::parse(read_text(folder / "c.json"))["device"];
+    EXPECT_GT(device["kernels"][0]["registers"].get<int>(), 0) << device;
+  }
+}
+
 }  // namespace
 }  // namespace tileopt::test

@@ -39,10 +39,10 @@ class Emulate : public testing::TestWithParam<std::string> {
     const std::string file = root + "/" + name + ".tile";
     return std::make_shared<const Program>(parse_tile_file(context_.get(), read_file(file), file).programs.at(0));
   }
-  /// The module for an H200; none where the machine refuses the program.
-  std::optional<Module> compile(const std::shared_ptr<const Program>& program) {
+  /// The module for a machine; none where it refuses the program.
+  std::optional<Module> compile(const std::shared_ptr<const Program>& program, const std::string& machine = "h200") {
     Request request;
-    request.machine = find_machine("h200");
+    request.machine = find_machine(machine);
     request.backend = request.machine.backend;
     request.proof.attempt = false;
     Trace trace;
@@ -53,10 +53,10 @@ class Emulate : public testing::TestWithParam<std::string> {
     }
     return std::move(std::get<Outcome>(outcome).module);
   }
-  CheckReport check(const Program& program, const SourceText& text, const SizeSpread& spread) {
+  CheckReport check(const Program& program, const SourceText& text, const SizeSpread& spread, const std::string& machine = "h200") {
     const EmulatedKernel kernel = EmulatedKernel::compile(program, text);
     std::vector<EmulatedKernel> settings;
-    for (const emulator::Settings& setting : check_settings(32, 5)) settings.push_back(kernel.with(setting));
+    for (const emulator::Settings& setting : check_settings(find_machine(machine), 5)) settings.push_back(kernel.with(setting));
     return check_kernels(program, {&settings[0], &settings[1]}, spread_sizes(program, spread), 7, 0);
   }
   poly::Context context_;
@@ -83,6 +83,35 @@ TEST_P(Emulate, NvrtcTakesTheDeviceCode) {
   }
   const cuda::Cubin cubin = cuda::compile_device_code(module->text.source, "sm_90", program->numerics().contract);
   EXPECT_EQ(cubin.image.substr(1, 3), "ELF");
+}
+
+/// HIP for waves of 64 lanes.
+class EmulateHip : public Emulate {};
+
+TEST_P(EmulateHip, AgreesWithTheInterpreter) {
+  const std::shared_ptr<const Program> program = parse(GetParam());
+  const std::optional<Module> module = compile(program, "mi300x");
+  if (!module) return;
+  const CheckReport report = check(*program, module->text, {{0, 1, 33, 70}, 3, std::int64_t(1) << 14}, "mi300x");
+  EXPECT_EQ(report.failure, "");
+  EXPECT_GT(report.runs, 0);
+}
+
+std::vector<std::string> collection() {
+  std::vector<std::string> names = programs();
+  std::erase_if(names, [](const std::string& name) { return name.rfind("benchmarks/", 0) != 0; });
+  return names;
+}
+
+INSTANTIATE_TEST_SUITE_P(Kernels, EmulateHip, testing::ValuesIn(collection()), [](const auto& info) { return fs::path(info.param).stem().string(); });
+
+TEST(CheckSettings, AreThoseOfTheMachine) {
+  for (const auto& [machine, warp, shared] : {std::tuple("h200", 32u, 232448u), std::tuple("mi300x", 64u, 65536u), std::tuple("rx7900xtx", 32u, 65536u)})
+    for (const emulator::Settings& settings : check_settings(find_machine(machine), 5)) {
+      EXPECT_EQ(settings.warp_size, warp) << machine;
+      EXPECT_EQ(settings.max_shared_bytes, shared) << machine;
+      EXPECT_EQ(settings.max_threads, 1024u) << machine;
+    }
 }
 
 INSTANTIATE_TEST_SUITE_P(Programs, Emulate, testing::ValuesIn(programs()), [](const auto& info) { return fs::path(info.param).stem().string(); });

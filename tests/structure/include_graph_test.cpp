@@ -35,6 +35,7 @@ const std::map<std::string, int> ranks = {
     {"backends/cuda/runtime", 7},
     {"backends/gpu_common", 6},
     {"backends/cuda", 7},
+    {"backends/hip", 7},
     {"cost_models", 6},
     {"libtileopt/records", 6},
     {"libtileopt/search", 7},

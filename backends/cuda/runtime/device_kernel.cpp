@@ -22,12 +22,6 @@ struct DeviceKernel::State {
 };
 
 namespace {
-std::string architecture_of(const Machine& machine) {
-  for (const std::string& feature : machine.features)
-    if (feature.rfind("sm_", 0) == 0) return feature;
-  throw ToolchainError("machine " + machine.name + " names no architecture of NVIDIA's (a feature like sm_90)");
-}
-
 std::string as_text(const std::vector<std::byte>& bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
 
 std::vector<std::byte> as_bytes(const std::string& text) {
@@ -55,7 +49,7 @@ DeviceKernel::Pending DeviceKernel::start(const Program& program, const SourceTe
   Pending pending;
   Signature signature = make_signature(program, {});
   std::string calls = call_functions(signature, "extern \"C\" ", {"nullptr"});
-  pending.state_ = std::async(std::launch::async, [signature = std::move(signature), calls = std::move(calls), source = text.source, architecture = architecture_of(machine),
+  pending.state_ = std::async(std::launch::async, [signature = std::move(signature), calls = std::move(calls), source = text.source, architecture = cuda::architecture_of(machine),
                                                    contract = program.numerics().contract] {
     cuda::Cubin cubin = cuda::compile_device_code(source, architecture, contract);
     return std::make_shared<State>(signature, std::move(cubin), emulator::Module::compile_launcher(source, calls), architecture);

@@ -175,6 +175,12 @@ Cubin compile_in_a_child(const std::function<Cubin()>& compile) {
 }
 }  // namespace
 
+std::string architecture_of(const Machine& machine) {
+  for (const std::string& feature : machine.features)
+    if (feature.rfind("sm_", 0) == 0) return feature;
+  throw ToolchainError("machine " + machine.name + " names no architecture of NVIDIA's (a feature like sm_90)");
+}
+
 Cubin compile_device_code(const std::string& text, const std::string& architecture, bool contract) {
   const Nvrtc& api = nvrtc();
   int major = 0, minor = 0;

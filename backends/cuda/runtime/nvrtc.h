@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "ir/machine.h"
+
 namespace tileopt::cuda {
 
 struct Cubin {
@@ -11,6 +13,9 @@ struct Cubin {
   std::string log;        ///< what ptxas said: registers, spills, shared memory of every kernel
   bool cached = false;
 };
+
+/// "sm_90": the machine's feature of that form. @throws ToolchainError where it has none.
+std::string architecture_of(const Machine& machine);
 
 /// Compiles the device part of printed text (__CUDACC_RTC__ is defined). `architecture`: "sm_90". `contract`: whether a*b + c may be
 /// one instruction. The cache ($TILEOPT_CACHE, else $XDG_CACHE_HOME/tileopt, else ~/.cache/tileopt; "" switches it off) is keyed by text, flags and

@@ -12,7 +12,7 @@ namespace tileopt {
 namespace {
 
 TEST(Machines, AllBuiltInFilesLoadUnderTheirName) {
-  EXPECT_EQ(machine_names(), (std::vector<std::string>{"a100", "c11", "h100", "h200", "host", "rtx4090", "x86-64-v3", "zen4"}));
+  EXPECT_EQ(machine_names(), (std::vector<std::string>{"a100", "c11", "h100", "h200", "host", "mi210", "mi300x", "rtx4090", "rx7900xtx", "x86-64-v3", "zen4"}));
   for (const std::string& name : machine_names()) {
     const Machine machine = find_machine(name);
     EXPECT_EQ(machine.name, name);
@@ -46,6 +46,20 @@ TEST(Machines, GpusHaveBlocksOfThreads) {
     ASSERT_TRUE(machine.multiprocessor.has_value()) << name;
     // A block may have all of a multiprocessor's shared memory but for the kilobyte that the system keeps.
     EXPECT_EQ(static_cast<long>(machine.find_space("shared")->capacity), machine.multiprocessor->shared_bytes - 1024) << name;
+  }
+}
+
+TEST(Machines, AmdsWavesAndMemoryOfABlock) {
+  for (const auto& [name, wave] : {std::pair<const char*, int>{"mi210", 64}, {"mi300x", 64}, {"rx7900xtx", 32}}) {
+    const Machine machine = find_machine(name);
+    EXPECT_EQ(machine.backend, "hip") << name;
+    ASSERT_TRUE(machine.multiprocessor.has_value()) << name;
+    EXPECT_EQ(machine.multiprocessor->warp, wave) << name;
+    EXPECT_EQ(machine.find_level("thread")->count, 1024) << name;
+    EXPECT_EQ(machine.find_space("shared")->capacity, 65536) << name;
+    EXPECT_GE(machine.multiprocessor->shared_bytes, 65536) << name;
+    EXPECT_EQ(machine.find_space("register")->capacity, 1024) << name << ": 256 registers";
+    for (std::size_t i = 1; i < machine.memories.size(); ++i) EXPECT_GE(machine.memories[i].capacity, machine.memories[i - 1].capacity) << name;
   }
 }
 

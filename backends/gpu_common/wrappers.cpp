@@ -1,0 +1,39 @@
+#include "backends/gpu_common/wrappers.h"
+
+#include "support/error.h"
+
+namespace tileopt {
+
+const char* const wrappers_begin = "#if defined(TILEOPT_EMULATE)\n#include \"tileopt_emulator.h\"\n#else\n";
+const char* const wrappers_end = "#endif\n\n";
+
+const char* const common_wrappers = R"(#define TILEOPT_DEVICE static __host__ __device__ __forceinline__
+#define TILEOPT_BLOCK_X blockIdx.x
+#define TILEOPT_THREAD_X threadIdx.x
+)";
+
+namespace {
+const char* const shared_base = R"(extern __shared__ __align__(1024) unsigned char tileopt_shared[];
+#define TILEOPT_SHARED_BASE tileopt_shared
+)";
+
+const char* const block_barrier = R"(static __device__ __forceinline__ void tileopt_block_barrier(void) { __syncthreads(); }
+)";
+
+/// "tileopt_atomic_add_u64" as one call of atomicAdd.
+std::string atomic_wrapper(const std::string& name) {
+  const std::string head = "tileopt_atomic_";
+  TILEOPT_CHECK(name.rfind(head, 0) == 0, "no wrapper " + name);
+  const std::size_t split = name.find('_', head.size());
+  const std::string op = name.substr(head.size(), split - head.size()), type = name.substr(split + 1);
+  const std::string function = op == "add" ? "atomicAdd" : op == "and" ? "atomicAnd" : op == "or" ? "atomicOr" : "atomicXor";
+  const std::string word = type == "f32" ? "float" : type == "f64" ? "double" : type == "u32" ? "unsigned int" : "unsigned long long";
+  return "template <class T> static __device__ __forceinline__ void " + name + "(T* element, T value) { " + function + "((" + word + "*)element, (" + word + ")value); }\n";
+}
+}  // namespace
+
+std::string device_wrapper(const std::string& name) {
+  return name == "TILEOPT_SHARED_BASE" ? shared_base : name == "tileopt_block_barrier" ? block_barrier : atomic_wrapper(name);
+}
+
+}  // namespace tileopt

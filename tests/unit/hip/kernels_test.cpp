@@ -1,0 +1,102 @@
+/// HIP of every kernel of the collection without a schedule: planned, proved, and where there is a clang that knows the architecture, compiled;
+/// where there is Debian's HIP, compiled with its headers and device libraries too.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+
+#include "backends/hip/code_report.h"
+#include "cost_models/machines.h"
+#include "driver/device_report.h"
+#include "driver/request.h"
+#include "frontends/tile_text/tile_text.h"
+#include "support/process.h"
+
+namespace tileopt::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+const fs::path kernels = fs::path(TILEOPT_SOURCE_DIR) / "benchmarks/kernels";
+
+std::vector<std::string> kernel_names() {
+  std::vector<std::string> names;
+  for (const auto& entry : fs::directory_iterator(kernels))
+    if (entry.path().extension() == ".tile") names.push_back(entry.path().stem().string());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+class HipKernelTest : public ::testing::TestWithParam<std::string> {
+ protected:
+  Module compile(const std::string& machine, bool proved) {
+    const std::string file = GetParam() + ".tile";
+    program_ = std::make_shared<const Program>(parse_tile_file(context_.get(), read_file((kernels / file).string()), file).programs.at(0));
+    Request request;
+    request.machine = find_machine(machine);
+    request.backend = request.machine.backend;
+    request.proof.attempt = proved;
+    Trace trace({"", ""});
+    Candidate<Outcome> outcome = resolve_and_compile(program_, request, trace);
+    if (const auto* refused = std::get_if<Infeasible>(&outcome)) throw std::runtime_error(to_string(*refused));
+    return std::move(std::get<Outcome>(outcome).module);
+  }
+  poly::Context context_;
+  std::shared_ptr<const Program> program_;
+};
+
+TEST_P(HipKernelTest, IsProvedWithoutASchedule) {
+  const Module module = compile("mi300x", true);
+  EXPECT_EQ(unproved_text(module.certificate), "");
+  if (const char* folder = std::getenv("TILEOPT_KEEP_HIP"))  // to look at
+    write_file(std::string(folder) + "/" + GetParam() + ".hip", module.text.source);
+}
+
+/// Every printed kernel is reported, and keeps what it has in registers.
+void expect_report(const DeviceReport& report, const Module& module, const Machine& machine) {
+  ASSERT_EQ(report.kernels.size(), module.text.launches.size());
+  for (const KernelResources& kernel : report.kernels) {
+    EXPECT_GT(kernel.registers, 0) << kernel.kernel;
+    EXPECT_EQ(kernel.spilled_bytes, 0) << kernel.kernel;
+    EXPECT_LE(kernel.shared_bytes, machine.find_space("shared")->capacity) << kernel.kernel;
+  }
+}
+
+TEST_P(HipKernelTest, ClangTakesTheText) {
+  try {
+    find_hip_compiler();
+  } catch (const ToolchainError& error) {
+    GTEST_SKIP() << error.what();
+  }
+  std::string missing;
+  for (const char* name : {"mi210", "mi300x", "rx7900xtx"}) {
+    SCOPED_TRACE(name);
+    const Machine machine = find_machine(name);
+    const Module module = compile(name, false);
+    try {
+      expect_report(report_device_code(*program_, module.text, machine), module, machine);
+    } catch (const ToolchainError& error) {
+      const std::string text = error.what();
+      if (text.find("does not compile for") == std::string::npos) FAIL() << text;
+      missing += (missing.empty() ? "" : "; ") + text.substr(0, text.find('\n'));
+    }
+  }
+  if (!missing.empty()) GTEST_SKIP() << missing;
+}
+
+/// HIP 5.2 knows gfx90a.
+TEST_P(HipKernelTest, HipccTakesTheText) {
+  const std::string hipcc = find_program("hipcc");
+  if (hipcc.empty()) GTEST_SKIP() << "no hipcc";
+  const Module module = compile("mi210", false);
+  const TemporaryDirectory folder;
+  write_file(folder.path() + "/kernel.hip", module.text.source);
+  const ProcessResult result = run_process({hipcc, "-std=c++17", "--offload-arch=gfx90a", "-c", "-o", folder.path() + "/kernel.o", folder.path() + "/kernel.hip"}, 300);
+  EXPECT_TRUE(result.end == ProcessResult::End::exited && result.code == 0) << result.output;
+}
+
+INSTANTIATE_TEST_SUITE_P(Kernels, HipKernelTest, ::testing::ValuesIn(kernel_names()), [](const auto& info) { return info.param; });
+
+}  // namespace
+}  // namespace tileopt::test
