@@ -96,9 +96,10 @@ DeviceReport report_hip_code(const SourceText& text, const Machine& machine, boo
     write_file(folder.path() + "/include/" + path, content);
   }
   write_file(folder.path() + "/kernel.hip", text.source);
-  const std::vector<std::string> command = {compiler, "-x", "hip", "-std=c++17", "-O3", "-w", contract ? "-ffp-contract=fast" : "-ffp-contract=off", "--cuda-device-only",
-                                            "--offload-arch=" + architecture, "-nogpuinc", "-nogpulib", "-ffreestanding", "-nostdlibinc", "-isystem", folder.path() + "/include",
-                                            "-S", "-o", folder.path() + "/kernel.s", folder.path() + "/kernel.hip"};
+  std::vector<std::string> command = {compiler, "-x", "hip", "-std=c++17", "-O3", "-w", contract ? "-ffp-contract=fast" : "-ffp-contract=off"};
+  command.insert(command.end(), machine.flags.begin(), machine.flags.end());
+  command.insert(command.end(), {"--cuda-device-only", "-nogpuinc", "-nogpulib", "-ffreestanding", "-nostdlibinc", "-isystem", folder.path() + "/include", "-S", "-o",
+                                 folder.path() + "/kernel.s", folder.path() + "/kernel.hip"});
   const ProcessResult result = run_process(command, compile_seconds);
   if (result.end != ProcessResult::End::exited || result.code != 0) {
     const std::string version = version_of(compiler);

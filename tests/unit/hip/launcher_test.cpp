@@ -14,7 +14,7 @@ namespace {
 /// A grid of HIP has fewer than 2^32 threads, which are fewer blocks than 2^31.
 TEST(HipLauncher, RefusesMoreThreadsThanAGridHas) {
   poly::Context context;
-  const char* const text = "def double(X: f32[N], Y: out[f32[N]]):\n    for i in range(N):\n        Y[i] = 2.0 * X[i]\n";
+  const char* const text = "def twice(X: f32[N], Y: out[f32[N]]):\n    for i in range(N):\n        Y[i] = 2.0 * X[i]\n";
   const auto program = std::make_shared<const Program>(parse_tile_file(context.get(), text, "test.tile").programs.at(0));
   Request request;
   request.machine = find_machine("mi300x");
