@@ -40,6 +40,13 @@ bool read_entry(const std::string& line, std::string& key, std::string& value) {
   value = start == std::string::npos ? "" : line.substr(start, end - start + 1);
   return true;
 }
+/// How clang 14 and newer say that an architecture is none of theirs.
+bool knows_not(const std::string& output) {
+  for (const char* words : {"invalid target ID", "unknown target CPU", "unsupported HIP gpu architecture"})
+    if (output.find(words) != std::string::npos) return true;
+  return false;
+}
+
 /// A machine file's wave is what the proof and the emulator go by.
 void check_wave(const std::string& assembly, const Machine& machine, const std::string& architecture) {
   const std::string entry = ".wavefront_size: ";
@@ -103,8 +110,7 @@ DeviceReport report_hip_code(const SourceText& text, const Machine& machine, boo
   const ProcessResult result = run_process(command, compile_seconds);
   if (result.end != ProcessResult::End::exited || result.code != 0) {
     const std::string version = version_of(compiler);
-    const bool unknown = result.output.find("target CPU") != std::string::npos || result.output.find("offload arch") != std::string::npos || result.output.find("GPU arch") != std::string::npos;
-    if (unknown)
+    if (knows_not(result.output))
       throw ToolchainError(compiler + " (" + version + ") does not compile for " + architecture + "\n  hint: install a newer clang (17 knows gfx90a, gfx942 and gfx1100), or set TILEOPT_HIP_CXX to one");
     throw ToolchainError(compiler + " " + (result.end == ProcessResult::End::timed_out ? "did not finish in 300 s" : "failed") + " on generated code for " + architecture +
                          "\n  command: " + join(command, " ") + "\n" + result.output);

@@ -1,5 +1,5 @@
 /// HIP of every kernel of the collection without a schedule: planned, proved, and where there is a clang that knows the architecture, compiled;
-/// where there is Debian's HIP, compiled with its headers and device libraries too.
+/// where there is Debian's HIP, compiled with its headers and device libraries too, to the same use of registers.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -94,6 +94,30 @@ TEST_P(HipKernelTest, HipccTakesTheText) {
   write_file(folder.path() + "/kernel.hip", module.text.source);
   const ProcessResult result = run_process({hipcc, "-std=c++17", "-fno-unroll-loops", "--offload-arch=gfx90a", "-c", "-o", folder.path() + "/kernel.o", folder.path() + "/kernel.hip"}, 300);
   EXPECT_TRUE(result.end == ProcessResult::End::exited && result.code == 0) << result.output;
+}
+
+/// Our declarations give the code that HIP's own headers and libraries give, with one clang.
+TEST_P(HipKernelTest, DeclarationsAreAsGoodAsHipsHeaders) {
+  const std::string libraries = "/usr/lib/x86_64-linux-gnu/amdgcn/bitcode";
+  const std::string clang = find_program("clang++-19");
+  if (clang.empty() || !fs::exists("/usr/include/hip/hip_runtime.h") || !fs::exists(libraries)) GTEST_SKIP() << "clang-19 or Debian's HIP is not installed";
+  const Module module = compile("mi210", false);
+  const TemporaryDirectory folder;
+  write_file(folder.path() + "/kernel.hip", module.text.source);
+  const std::string contract = program_->numerics().contract ? "-ffp-contract=fast" : "-ffp-contract=off";
+  const ProcessResult result = run_process({clang, "-x", "hip", "-std=c++17", "-O3", "-w", contract, "-fno-unroll-loops", "--offload-arch=gfx90a", "--cuda-device-only", "--rocm-path=/usr",
+                                            "--rocm-device-lib-path=" + libraries, "-S", "-o", folder.path() + "/kernel.s", folder.path() + "/kernel.hip"}, 300);
+  ASSERT_TRUE(result.end == ProcessResult::End::exited && result.code == 0) << result.output;
+  const std::vector<KernelResources> theirs = read_amdgpu_metadata(read_file(folder.path() + "/kernel.s"));
+  setenv("TILEOPT_HIP_CXX", clang.c_str(), 1);
+  const std::vector<KernelResources> ours = report_hip_code(module.text, find_machine("mi210"), program_->numerics().contract).kernels;
+  unsetenv("TILEOPT_HIP_CXX");
+  ASSERT_EQ(ours.size(), theirs.size());
+  for (std::size_t k = 0; k < ours.size(); ++k) {
+    EXPECT_EQ(ours[k].kernel, theirs[k].kernel);
+    EXPECT_EQ(ours[k].registers, theirs[k].registers) << ours[k].kernel;
+    EXPECT_EQ(ours[k].stack_bytes, theirs[k].stack_bytes) << ours[k].kernel;
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Kernels, HipKernelTest, ::testing::ValuesIn(kernel_names()), [](const auto& info) { return info.param; });
