@@ -22,7 +22,7 @@ std::string memories_text(const Machine& machine) {
 std::string row_text(const Machine& machine) {
   std::ostringstream text;
   text << std::left << std::setw(12) << machine.name << std::setw(8) << machine.backend << std::right << std::setw(5) << machine.cores
-       << " cores " << std::setw(4) << 8 * machine.vector_bytes << "-bit  " << std::left << std::setw(36) << memories_text(machine)
+       << " cores " << std::setw(4) << 8 * machine.vector_bytes << "-bit  " << std::left << std::setw(44) << memories_text(machine)
        << machine.description;
   return text.str();
 }

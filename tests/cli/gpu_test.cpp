@@ -75,6 +75,19 @@ TEST(Hip, APlanForAnotherMachineIsRefused) {
   EXPECT_NE(backend.err.find("machine `mi300x` is for backend `hip`, not `cuda`"), std::string::npos) << backend.err;
 }
 
+/// What fits the shared memory of an H200's block and not of an MI300X's.
+TEST(Hip, APlanThatDoesNotFitIsRefusedWithTheBytes) {
+  const Folder folder;
+  const std::string program = folder.write("scale.tile", "def scale(X: f32[M, N], Y: out[f32[M, N]]):\n    for i, j in grid(M, N):\n        Y[i, j] = 2.0 * X[i, j]\n");
+  const ToolRun first = run_tool({"compile", program, "--machine", "h200", "--pin", "tile(\"block\", i=128, j=256)", "--pin", "promote(X, \"shared\", after=\"jb\")", "--dump-dir", folder / "D", "-o", folder / "s.cu"});
+  ASSERT_EQ(first.exit_code, 0) << first.err;
+  nlohmann::json plan = nlohmann::json::parse(read_text(folder / "D/plan.json"));
+  plan["machine"] = "mi300x";
+  const ToolRun run = run_tool({"compile", program, "--plan", folder.write("plan.json", plan.dump())});
+  EXPECT_EQ(run.exit_code, 2);
+  EXPECT_NE(run.err.find("the arrays together need 128 KiB of \"shared\" beside 64 KiB available [capacity]"), std::string::npos) << run.err;
+}
+
 TEST(DeviceReport, NeedsACompilerOfTheDevice) {
   const Folder folder;
   const ToolRun run = run_shell("TILEOPT_HIP_CXX=/nowhere/clang++ tileopt-schedule compile " + kernel_file("transpose") + " --machine mi300x --device-report", folder.path());
