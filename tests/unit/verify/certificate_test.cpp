@@ -60,6 +60,7 @@ TEST(Certificate, RefusesDamagedDocuments) {
   damaged([](Document& d) { d["obligations"][0]["milliseconds"] = "fast"; });
   damaged([](Document& d) { d["obligations"][0]["where"] = "here"; });
   damaged([](Document& d) { d["assumed"] = 3; });
+  damaged([](Document& d) { d["device"] = {{"compiler", "clang"}}; });
 }
 
 std::vector<std::string> keys(const Document& object) {
@@ -72,8 +73,11 @@ std::vector<std::string> keys(const Document& object) {
 TEST(Certificate, SchemaNamesExactlyTheKeysWritten) {
   const std::string file = std::string(TILEOPT_SOURCE_DIR) + "/docs/schemas/certificate.json";
   const Document schema = parse_json(read_file(file), file);
-  const Document written = example().write();
+  Certificate certificate = example();
+  certificate.device = DeviceReport{"clang", {{"tileopt_kernel_0_0_a", 34, 20, 24, 512}}};
+  const Document written = certificate.write();
   EXPECT_EQ(keys(schema["properties"]), keys(written));
+  EXPECT_EQ(keys(schema["$defs"]["resources"]["properties"]), keys(written["device"]["kernels"][0]));
   EXPECT_EQ(schema["properties"]["format"]["const"], written["format"]);
   const Document& obligation = schema["$defs"]["obligation"]["properties"];
   EXPECT_EQ(keys(obligation), keys(written["obligations"][0]));
