@@ -236,6 +236,9 @@ void BodyPrinter::declare_vectors(const Storage& storage) {
 
 void BodyPrinter::print_leaf(const AstLeaf& leaf) {
   const AstStatement& statement = ast_.statements.at(leaf.statement);
+  std::vector<Fragment> fragments;
+  if (language_ == Language::device_cpp)
+    fragments = choose_fragments(make_leaf_view(leaf, ast_, program_, storage_, settled_), machine_.find_atom(statement.atom), storage_);
   if (muted_ == 0) {
     PrintFacts::Leaf fact;
     fact.statement = leaf.statement;
@@ -251,6 +254,7 @@ void BodyPrinter::print_leaf(const AstLeaf& leaf) {
       if (view.atomic) fact.tested.push_back("atomic");
     }
     fact.streamed = statement.stream;
+    for (const Fragment& fragment : fragments) fact.wide.push_back(fragment.access);
     facts_.leaves.push_back(std::move(fact));
   }
   AstLeaf resolved = leaf;
@@ -261,7 +265,7 @@ void BodyPrinter::print_leaf(const AstLeaf& leaf) {
   for (auto& read : resolved.reads) read = resolve(read);
   LeafView view = make_leaf_view(resolved, ast_, program_, storage_, settled_);
   view.ahead = reads_ahead(leaf);
-  LeafPrinter(out_, storage_, names_, helpers_, machine_, machine_.vector_bytes, language_).print(view, take_braces());
+  LeafPrinter(out_, storage_, names_, helpers_, machine_, machine_.vector_bytes, language_).print(view, take_braces(), fragments);
 }
 
 void BodyPrinter::print_for(const AstFor& loop) {
@@ -280,7 +284,7 @@ std::string BodyPrinter::unroll_count(const AstFor& loop) const {
 }
 
 void BodyPrinter::print_counting(const AstFor& loop, const std::string& pragma) {
-  const SimdLoop lanes = analyze_simd_loop(loop, ast_, program_);
+  const SimdLoop lanes = analyze_simd_loop(loop, ast_, program_, language_ == Language::device_cpp);
   const bool accumulates = lanes.allowed && lanes.single_leaf && lanes.accumulations.size() == 1;
   if (!accumulates || !replaceable(lanes.accumulations[0])) return print_loop_lines(loop, pragma);
   print_replaced(loop, lanes.accumulations[0], pragma, [](const std::string&) { return std::string(); });

@@ -101,10 +101,22 @@ bool touches_named(const LeafView& leaf) {
   return false;
 }
 
-void LeafPrinter::print(const LeafView& leaf, bool braced) {
+void LeafPrinter::print(const LeafView& leaf, bool braced, const std::vector<Fragment>& fragments) {
   if (leaf.radices.empty()) return print_point(leaf, {});
   const Coverage coverage = leaf.extents.empty() ? Coverage::whole : coverage_of(leaf);
-  if (coverage == Coverage::whole) return print_full(leaf, braced);
+  std::vector<std::string> flags;
+  for (const Fragment& fragment : fragments)
+    if (!fragment.flag.empty() && !contains(flags, fragment.flag)) flags.push_back(fragment.flag);
+  if (coverage == Coverage::whole && fragments.empty()) return print_full(leaf, braced);
+  if (coverage == Coverage::whole) {
+    out_.open(flags.empty() ? "" : "if (" + join(flags, " && ") + ")");
+    print_wide(leaf, fragments);
+    if (!flags.empty()) {
+      out_.reopen("else");
+      print_full(leaf, true);
+    }
+    return out_.close();
+  }
   if (coverage == Coverage::part) return print_edge(leaf, leaf.extents, braced);
   std::vector<AstExprPtr> extents;
   std::vector<std::string> conditions;
@@ -120,8 +132,10 @@ void LeafPrinter::print(const LeafView& leaf, bool braced) {
     extents.push_back(ast_name(key));
     conditions.push_back(names_.value(key) + " >= " + std::to_string(leaf.radices[b]));
   }
+  conditions.insert(conditions.end(), flags.begin(), flags.end());
   out_.open("if (" + join(conditions, " && ") + ")");
-  print_full(leaf, true);
+  if (fragments.empty()) print_full(leaf, true);
+  else print_wide(leaf, fragments);
   out_.reopen("else");
   print_edge(leaf, extents, true);
   out_.close();
@@ -153,6 +167,14 @@ void LeafPrinter::print_full(const LeafView& leaf, bool scoped) {
   }
   if (leaf.points() <= 64 || touches_named(leaf)) return print_unrolled(leaf);
   print_loops(leaf, constants(leaf.radices));
+}
+
+void LeafPrinter::print_wide(const LeafView& leaf, const std::vector<Fragment>& fragments) {
+  FragmentedLeaf fragmented(leaf, fragments, out_, storage_, names_, helpers_);
+  const LeafView& local = fragmented.open();
+  if (local.points() <= 64 || touches_named(local)) print_unrolled(local);
+  else print_loops(local, constants(local.radices));
+  fragmented.close();
 }
 
 void LeafPrinter::print_unrolled(const LeafView& leaf) {

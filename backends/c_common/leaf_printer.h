@@ -9,6 +9,7 @@
 #include "backends/c_common/c_writer.h"
 #include "backends/c_common/scalar_c.h"
 #include "backends/c_common/leaf_access.h"
+#include "backends/c_common/wide_leaf.h"
 #include "ir/machine.h"
 
 namespace tileopt {
@@ -25,8 +26,9 @@ class LeafPrinter {
               Language language = Language::c_openmp)
       : out_(out), storage_(storage), names_(names), helpers_(helpers), machine_(machine), vector_bytes_(vector_bytes), language_(language) {}
 
-  /// `braced`: the leaf is all there is between the braces around it. @throws Refusal where the leaf has no form.
-  void print(const LeafView& leaf, bool braced);
+  /// `braced`: the leaf is all there is between the braces around it. `fragments`: operands that move several elements at once where the whole
+  /// box runs. @throws Refusal where the leaf has no form.
+  void print(const LeafView& leaf, bool braced, const std::vector<Fragment>& fragments = {});
 
  private:
   using Point = std::vector<AstExprPtr>;
@@ -38,6 +40,7 @@ class LeafPrinter {
 
   /// `scoped`: the caller has opened a block for this leaf.
   void print_full(const LeafView& leaf, bool scoped);
+  void print_wide(const LeafView& leaf, const std::vector<Fragment>& fragments);
   void print_edge(const LeafView& leaf, const std::vector<AstExprPtr>& extents, bool scoped);
   void print_unrolled(const LeafView& leaf);
   void print_loops(const LeafView& leaf, const std::vector<AstExprPtr>& bounds);

@@ -11,7 +11,7 @@ namespace tileopt {
 namespace {
 class Walker {
  public:
-  Walker(const Ast& ast, const Program& program) : ast_(ast), program_(program) {}
+  Walker(const Ast& ast, const Program& program, bool boxes) : ast_(ast), program_(program), boxes_(boxes) {}
 
   SimdLoop run(const AstFor& loop) {
     result_.allowed = true;
@@ -56,8 +56,16 @@ class Walker {
     for (const AstExprPtr& subscript : leaf.write)
       if (depends(subscript, varying)) return;
     const Combine combine = statement.kind == "compute" ? program_.statement(statement.statement).combine : Combine::assign;
-    if (combine == Combine::assign || !statement.box.empty()) result_.allowed = false;
+    if (combine == Combine::assign || !(statement.box.empty() || (boxes_ && stands_still(statement)))) result_.allowed = false;
     else result_.accumulations.push_back({&leaf, &statement, combine});
+  }
+
+  /// All points of the box meet in one element.
+  static bool stands_still(const AstStatement& statement) {
+    for (const std::vector<long>& row : statement.write_steps)
+      for (const long step : row)
+        if (step != 0) return false;
+    return true;
   }
 
   /// The accumulator may be touched by this leaf alone.
@@ -80,6 +88,7 @@ class Walker {
 
   const Ast& ast_;
   const Program& program_;
+  bool boxes_;
   SimdLoop result_;
   std::vector<const AstLeaf*> leaves_;
 };
@@ -104,7 +113,7 @@ bool mentions_below(const AstNodePtr& node, const std::string& variable) {
 }
 }  // namespace
 
-SimdLoop analyze_simd_loop(const AstFor& loop, const Ast& ast, const Program& program) { return Walker(ast, program).run(loop); }
+SimdLoop analyze_simd_loop(const AstFor& loop, const Ast& ast, const Program& program, bool boxes) { return Walker(ast, program, boxes).run(loop); }
 
 namespace {
 bool binding_mentions(const AstBinding& binding, const std::string& variable) {

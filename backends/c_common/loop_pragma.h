@@ -24,8 +24,9 @@ struct SimdLoop {
   bool single_leaf = false;                 ///< the body is one leaf and nothing else
 };
 
-/// Looks at all leaves below `loop`. Arrays allocated inside belong to one iteration.
-SimdLoop analyze_simd_loop(const AstFor& loop, const Ast& ast, const Program& program);
+/// Looks at all leaves below `loop`. Arrays allocated inside belong to one iteration. `boxes`: a box whose points meet in one element accumulates
+/// too, where nobody makes lanes of the loop.
+SimdLoop analyze_simd_loop(const AstFor& loop, const Ast& ast, const Program& program, bool boxes = false);
 
 /// Whether bounds of loops below depend on the variable, so that trips differ in work.
 bool uneven_work(const AstFor& loop);

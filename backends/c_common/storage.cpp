@@ -14,6 +14,13 @@ std::vector<AstExprPtr> constant_strides(const std::vector<long>& extents) {
   return strides;
 }
 
+std::vector<AstExprPtr> array_strides(const Array& array) {
+  if (array.strides.empty()) return constant_strides({array.extents.begin() + array.agent_dims, array.extents.end()});
+  std::vector<AstExprPtr> strides;
+  for (const long stride : array.strides) strides.push_back(ast_integer(stride));
+  return strides;
+}
+
 AstExprPtr StorageTable::stride_variable(const TensorArgument& argument, std::size_t dimension, const AstExprPtr& value) {
   if (value->kind == AstExpr::Kind::integer) return value;
   const std::string key = "stride of " + argument.tensor + " " + std::to_string(dimension);
@@ -43,6 +50,8 @@ void StorageTable::add_tensor(const TensorArgument& argument) {
     const AstExprPtr run = place + 2 == rank && argument.packed ? element_strides(argument)[d] : product_of(storage.strides[faster], fold(argument.shape[faster]));
     storage.strides[d] = stride_variable(argument, d, run);
   }
+  storage.dense = is_dense_row_major(argument);
+  if (storage.dense && rank > 1) storage.run = argument.shape.back();
   if (rank > 0) {
     storage.unit_dim = argument.order.back();
     storage.scattered = argument.packed || !is_constant(storage.strides[argument.order.back()], 1);
@@ -128,6 +137,32 @@ std::string StorageTable::element_c(const Storage& storage, const Subscripts& su
   long lane = 0;
   const std::string name = vector_name(storage, constants, &lane);
   return storage.lanes == 1 ? name : name + "[" + std::to_string(lane) + "]";
+}
+
+bool StorageTable::may_align(const Storage& storage, long bytes, std::string& flag) {
+  flag.clear();
+  const long elements = bytes / size_bytes(storage.element);
+  const bool argument = storage.extents.empty();
+  if (storage.kind != Storage::Kind::memory || storage.packed || (argument ? !storage.dense : storage.alignment % bytes != 0 || storage.alignment == 0)) return false;
+  std::string test;
+  for (std::size_t d = 0; d + 1 < storage.strides.size(); ++d) {
+    const AstExprPtr stride = fold(storage.strides[d]);
+    if (const auto constant = constant_value(stride)) {
+      if (*constant % elements != 0) return false;
+      continue;
+    }
+    // Slower strides are multiples of the fastest one.
+    if (d + 2 != storage.strides.size()) continue;
+    std::set<std::string> names;
+    collect_names(stride, names);
+    used_strides_.insert(names.begin(), names.end());
+    test = " && " + integer_c(stride, names_, helpers_, 6) + " % " + std::to_string(elements) + " == 0";
+  }
+  if (!argument) return true;
+  const std::string key = storage.array + " aligned to " + std::to_string(bytes);
+  flag = names_.declare_value_as(key, storage.name + "_aligned" + std::to_string(bytes));
+  alignment_flags_[flag] = "const bool " + flag + " = (uint64_t)" + storage.name + " % " + std::to_string(bytes) + " == 0" + test + ";";
+  return true;
 }
 
 std::vector<std::string> StorageTable::stride_definitions() {

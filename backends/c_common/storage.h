@@ -31,6 +31,9 @@ struct Storage {
   bool scattered = false;            ///< no dimension has neighbours side by side
   std::size_t agent_dims = 0;        ///< leading subscripts that say which agent holds the element: they are not part of its place
   bool packed = false;               ///< two elements a byte: elements have values but no addresses
+  bool dense = false;                ///< an argument whose rows follow each other without gaps, the last dimension fastest
+  AstExprPtr run = nullptr;          ///< dense: elements of a row; null where there is one row
+  long alignment = 0;                ///< bytes that the address of the first element is a multiple of; 0: of its type only
 
   bool named() const { return kind == Kind::vectors; }
 };
@@ -58,6 +61,12 @@ class StorageTable {
   /// Definitions of the stride variables that were used, one C line each.
   std::vector<std::string> stride_definitions();
 
+  /// Whether accesses of `bytes` may be aligned that start at multiples of `bytes` in the fastest dimension. `flag`: the C variable that says
+  /// so where sizes and addresses decide; "" where it is known.
+  bool may_align(const Storage& storage, long bytes, std::string& flag);
+  /// Names and definitions of these variables: `const bool X_aligned16 = (uint64_t)X % 16 == 0 && X_s0 % 4 == 0;`
+  const std::map<std::string, std::string>& alignment_flags() const { return alignment_flags_; }
+
  private:
   AstExprPtr stride_variable(const TensorArgument& argument, std::size_t dimension, const AstExprPtr& value);
 
@@ -71,9 +80,12 @@ class StorageTable {
   };
   std::vector<Stride> strides_;        ///< definition order
   std::set<std::string> used_strides_;
+  std::map<std::string, std::string> alignment_flags_;
 };
 
 /// Row-major strides of constant extents.
 std::vector<AstExprPtr> constant_strides(const std::vector<long>& extents);
+/// Those that the array says it has.
+std::vector<AstExprPtr> array_strides(const Array& array);
 
 }  // namespace tileopt

@@ -1,5 +1,6 @@
 #include "backends/cuda/cuda_backend.h"
 
+#include "backends/cuda/device_functions.h"
 #include "backends/cuda/prelude.h"
 #include "backends/gpu_common/gpu_backend.h"
 
@@ -15,6 +16,7 @@ std::unique_ptr<Backend> make_cuda_backend() {
   cuda.stream = "cudaStream_t";
   cuda.last_error = "cudaGetLastError";
   cuda.contraction = [](bool contract) { return std::string("--fmad=") + (contract ? "true" : "false"); };
+  cuda.own_functions = with_device_functions;
   cuda.prelude = cuda_prelude;
   return make_gpu_backend(std::move(cuda));
 }

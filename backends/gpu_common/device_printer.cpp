@@ -164,11 +164,16 @@ void DevicePrinter::declare_array(const Array& array) {
   storage.element = array.element;
   storage.agent_dims = static_cast<std::size_t>(array.agent_dims);
   storage.extents.assign(array.extents.begin() + array.agent_dims, array.extents.end());
-  storage.strides = constant_strides(storage.extents);
-  const long bytes = array.agent_elements() * size_bytes(array.element);
-  if (muted_ == 0) facts_.buffers.push_back({array.name, array.space, bytes});
+  storage.strides = array_strides(array);
+  const long bytes = array.stored_elements() * size_bytes(array.element);
+  if (muted_ == 0) {
+    facts_.buffers.push_back({array.name, array.space, bytes});
+    facts_.buffers.back().strides = array.strides;
+  }
   const std::string type = storage_type_c(array.element), keeps = " /* " + shape_text(storage.extents) + " of " + array.tensor + " */";
   if (array.space == "shared") {
+    storage.alignment = kSharedAlignment;
+    if (muted_ == 0) facts_.buffers.back().alignment = kSharedAlignment;
     const auto [slot, fresh] = shared_offsets_.emplace(array.name, shared_bytes_);
     if (fresh) shared_bytes_ += (bytes + kSharedAlignment - 1) / kSharedAlignment * kSharedAlignment;
     const Space* space = machine_.find_space("shared");
@@ -190,7 +195,7 @@ void DevicePrinter::declare_array(const Array& array) {
       break;
     case Storage::Kind::memory:
     case Storage::Kind::value:
-      out_.line(type + " " + storage.name + "[" + std::to_string(array.agent_elements()) + "];" + keeps);
+      out_.line(type + " " + storage.name + "[" + std::to_string(array.stored_elements()) + "];" + keeps);
       break;
   }
   storage_.add(storage);
@@ -261,6 +266,15 @@ std::string DevicePrinter::block_lines(const LaunchPlan& plan, const std::string
   return text;
 }
 
+/// Where register tiles leave room for it, the compiler keeps to the registers of two blocks: one computes while the other waits.
+std::string DevicePrinter::resident_blocks(long threads) const {
+  constexpr long kOthers = 56;  // addresses and operands beside a tile
+  if (!machine_.multiprocessor || facts_.registers == 0) return "";
+  const Multiprocessor& m = *machine_.multiprocessor;
+  const bool fits = 2 * threads <= m.threads && 2 * shared_bytes_ <= m.shared_bytes && 2 * threads * (facts_.registers + kOthers) <= m.registers;
+  return fits ? ", 2" : "";
+}
+
 void DevicePrinter::print_launch(const AstFor& root) {
   const CWriter host = out_;
   out_ = CWriter(1);
@@ -289,7 +303,11 @@ void DevicePrinter::print_launch(const AstFor& root) {
     workspace = true;
   }
   std::string text = blocks + arrays + body, strides;
-  std::vector<std::string> definitions = storage_.stride_definitions();
+  const std::vector<std::string> definitions = storage_.stride_definitions();
+  std::string flags;
+  for (const auto& [flag, definition] : storage_.alignment_flags())
+    if (mentions(text, flag)) flags += "  " + definition + "\n";
+  text = flags + text;
   for (std::size_t i = definitions.size(); i-- > 0;) {
     const std::string variable = definitions[i].substr(14, definitions[i].find(" = ") - 14);  // behind "const int64_t "
     if (mentions(strides + text, variable)) strides = "  " + definitions[i] + "\n" + strides;
@@ -328,7 +346,7 @@ void DevicePrinter::print_launch(const AstFor& root) {
   std::vector<std::string> digits;
   for (const BlockLoop& block : plan.blocks) digits.push_back(names_.value(block.loop->variable));
   kernels_ += "/* Blocks: digits " + join(digits, ", ") + ", the last one fastest; " + std::to_string(plan.threads) + (plan.threads == 1 ? " thread" : " threads") + ". */\n";
-  kernels_ += "extern \"C\" __global__ void __launch_bounds__(" + std::to_string(plan.threads) + ") " + name + "(" + join(sizes, ", ") + ") {\n" + text + "}\n\n";
+  kernels_ += "extern \"C\" __global__ void __launch_bounds__(" + std::to_string(plan.threads) + resident_blocks(plan.threads) + ") " + name + "(" + join(sizes, ", ") + ") {\n" + text + "}\n\n";
 
   out_.open("");
   out_.raw(grid);

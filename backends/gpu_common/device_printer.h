@@ -37,6 +37,7 @@ class DevicePrinter : private BodyPrinter {
   void print_sync(const AstSync& sync) override;
 
   void print_launch(const AstFor& root);
+  std::string resident_blocks(long threads) const;
   void print_block_loop(const AstFor& loop);
   void print_agent_loop(const AstFor& loop);
   /// Host lines that count the blocks.

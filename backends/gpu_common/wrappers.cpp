@@ -20,6 +20,13 @@ const char* const shared_base = R"(extern __shared__ __align__(1024) unsigned ch
 const char* const block_barrier = R"(static __device__ __forceinline__ void tileopt_block_barrier(void) { __syncthreads(); }
 )";
 
+/// Accesses of several elements, aligned to their size: "tileopt_wide16" defines tileopt_fill16 and tileopt_spill16.
+std::string wide_wrappers(const std::string& bytes) {
+  const std::string type = bytes == "16" ? "uint4" : bytes == "8" ? "uint2" : "unsigned int";
+  const std::string head = "static __device__ __forceinline__ void tileopt_", move = "{ *(" + type + "*)to = *(const " + type + "*)from; }\n";
+  return head + "fill" + bytes + "(void* to, const void* from) " + move + head + "spill" + bytes + "(void* to, const void* from) " + move;
+}
+
 /// "tileopt_atomic_add_u64" as one call of atomicAdd.
 std::string atomic_wrapper(const std::string& name) {
   const std::string head = "tileopt_atomic_";
@@ -33,6 +40,8 @@ std::string atomic_wrapper(const std::string& name) {
 }  // namespace
 
 std::string device_wrapper(const std::string& name) {
+  const std::string wide = "tileopt_wide";
+  if (name.rfind(wide, 0) == 0) return wide_wrappers(name.substr(wide.size()));
   return name == "TILEOPT_SHARED_BASE" ? shared_base : name == "tileopt_block_barrier" ? block_barrier : atomic_wrapper(name);
 }
 

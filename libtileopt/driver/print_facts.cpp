@@ -42,18 +42,31 @@ Document write_leaf(const PrintFacts::Leaf& leaf) {
       {"statement", leaf.statement}, {"subscripts", leaf.subscripts}, {"extents", leaf.extents}, {"points", leaf.points}, {"tested", leaf.tested}};
   if (leaf.streamed) document["streamed"] = true;
   if (!leaf.signal_slot.empty()) document["signal_slot"] = leaf.signal_slot;
+  for (const PrintFacts::Wide& wide : leaf.wide)
+    document["wide"].push_back({{"operand", wide.operand}, {"digit", wide.digit}, {"bytes", wide.bytes}, {"tested", wide.tested}, {"run", wide.run}});
   return document;
 }
 
+PrintFacts::Wide read_wide(const Field& field) {
+  field.allow_only({"operand", "digit", "bytes", "tested", "run"});
+  return {static_cast<std::size_t>(field["operand"].integer()), static_cast<std::size_t>(field["digit"].integer()), field["bytes"].integer(),
+          field["tested"].boolean(), field["run"].text()};
+}
+
 PrintFacts::Leaf read_leaf(const Field& field) {
-  field.allow_only({"statement", "subscripts", "extents", "points", "tested", "signal_slot", "streamed"});
-  return {field["statement"].text(), texts(field["subscripts"]), texts(field["extents"]), field["points"].integer(), texts(field["tested"]),
+  field.allow_only({"statement", "subscripts", "extents", "points", "tested", "signal_slot", "streamed", "wide"});
+  PrintFacts::Leaf leaf = {field["statement"].text(), texts(field["subscripts"]), texts(field["extents"]), field["points"].integer(), texts(field["tested"]),
           field.has("signal_slot") ? field["signal_slot"].text() : "", field.has("streamed") && field["streamed"].boolean()};
+  if (field.has("wide"))
+    for (const Field& wide : field["wide"].items()) leaf.wide.push_back(read_wide(wide));
+  return leaf;
 }
 
 Document write_buffer(const PrintFacts::Buffer& buffer) {
   Document document = {{"array", buffer.array}, {"space", buffer.space}, {"bytes", buffer.bytes}};
   if (buffer.slots != 1) document["slots"] = buffer.slots;
+  if (buffer.alignment != 0) document["alignment"] = buffer.alignment;
+  if (!buffer.strides.empty()) document["strides"] = buffer.strides;
   if (buffer.region.empty()) return document;
   document["region"] = buffer.region;
   document["offset"] = buffer.offset;
@@ -61,9 +74,11 @@ Document write_buffer(const PrintFacts::Buffer& buffer) {
 }
 
 PrintFacts::Buffer read_buffer(const Field& field) {
-  field.allow_only({"array", "space", "bytes", "slots", "region", "offset"});
+  field.allow_only({"array", "space", "bytes", "slots", "region", "offset", "alignment", "strides"});
   PrintFacts::Buffer buffer{field["array"].text(), field["space"].text(), field["bytes"].integer()};
   if (field.has("slots")) buffer.slots = field["slots"].integer();
+  if (field.has("alignment")) buffer.alignment = field["alignment"].integer();
+  if (field.has("strides")) buffer.strides = field["strides"].integers();
   if (!field.has("region")) return buffer;
   buffer.region = field["region"].text();
   buffer.offset = field["offset"].integer();

@@ -27,6 +27,11 @@ long Array::agent_elements() const {
   return elements;
 }
 
+long Array::stored_elements() const {
+  const auto first = static_cast<std::size_t>(agent_dims);
+  return strides.empty() ? agent_elements() : strides.front() * extents.at(first);
+}
+
 Document Array::write() const {
   Document document;
   document["name"] = name;
@@ -37,6 +42,7 @@ Document Array::write() const {
   document["scope"] = scope;
   document["alignment"] = alignment;
   if (agent_dims > 0) document["agent_dims"] = agent_dims;
+  if (!strides.empty()) document["strides"] = strides;
   if (!ring.empty()) {
     document["ring"] = ring;
     document["slots"] = slots;
@@ -47,7 +53,7 @@ Document Array::write() const {
 Array Array::read(const Document& document, const std::string& file) { return read_array(Field(document, "", file)); }
 
 Array read_array(const Field& field) {
-  field.allow_only({"name", "element", "space", "tensor", "extents", "scope", "alignment", "ring", "slots", "agent_dims"});
+  field.allow_only({"name", "element", "space", "tensor", "extents", "scope", "alignment", "ring", "slots", "agent_dims", "strides"});
   Array array;
   array.name = field["name"].name();
   const auto element = parse_type(field["element"].text());
@@ -68,6 +74,17 @@ Array read_array(const Field& field) {
   array.alignment = static_cast<int>(alignment);
   if (field.has("agent_dims")) array.agent_dims = static_cast<int>(field["agent_dims"].integer());
   if (array.agent_dims < 0 || array.agent_dims > static_cast<int>(array.extents.size())) field["agent_dims"].fail("expected at most as many as there are extents");
+  if (field.has("strides")) {
+    array.strides = field["strides"].integers();
+    const std::size_t places = array.extents.size() - static_cast<std::size_t>(array.agent_dims);
+    if (array.strides.size() != places || places == 0) field["strides"].fail("expected a stride for each extent that is no agent's coordinate");
+    long room = 1;  // elements that the dimensions behind take
+    for (std::size_t d = places; d-- > 0;) {
+      const long extent = array.extents[d + array.extents.size() - places];
+      if (array.strides[d] < room || __builtin_mul_overflow(array.strides[d], extent, &room) || room > max_elements)
+        field["strides"].fail("each stride is at least what the dimensions behind it take, and there are not too many elements");
+    }
+  }
   if (!field.has("ring")) return array;
   array.ring = field["ring"].name();
   array.slots = field["slots"].integer();

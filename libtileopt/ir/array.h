@@ -20,9 +20,11 @@ struct Array {
   std::string ring = "";        ///< one copy a slot of this ring: accesses have the position as one more subscript, in front
   int agent_dims = 0;           ///< the first so many dimensions are the coordinates of agents, outermost axis first: each holds its own elements
   long slots = 1;               ///< copies; position g lives in copy g % slots
+  std::vector<long> strides = {};  ///< elements from neighbour to neighbour, one a dimension that says where an element lies; empty: without gaps
 
   long elements() const;        ///< product of extents: of one copy
   long agent_elements() const;  ///< elements of one copy that one agent holds
+  long stored_elements() const; ///< the same, gaps between rows included
   Document write() const;
   static Array read(const Document& document, const std::string& file);
 };

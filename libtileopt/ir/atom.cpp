@@ -18,7 +18,7 @@ std::string one_of(const DocumentReader& entry, const std::vector<std::string>& 
 }
 
 AtomOperand read_operand(const DocumentReader& entry, int rank) {
-  entry.expect_object({"role", "space", "uses", "element"});
+  entry.expect_object({"role", "space", "uses", "element", "bytes"});
   AtomOperand operand;
   operand.role = one_of(entry.at("role"), kRoles);
   operand.space = one_of(entry.at("space"), kOperandSpaces);
@@ -31,6 +31,8 @@ AtomOperand read_operand(const DocumentReader& entry, int rank) {
   operand.element = entry.text("element", "");
   if (!operand.element.empty() && !parse_type(operand.element))
     entry.at("element").fail("unknown element type `" + operand.element + "`", "the types are those of docs/language.md, e.g. `i16`");
+  if (entry.has("bytes")) operand.bytes = static_cast<int>(entry.integer("bytes", 1, 128));
+  if ((operand.bytes & (operand.bytes - 1)) != 0) entry.at("bytes").fail("an access of " + std::to_string(operand.bytes) + " bytes", "accesses have 2, 4, 8, 16, ... bytes");
   return operand;
 }
 
@@ -73,6 +75,7 @@ Document write_atom(const Atom& atom) {
   for (const AtomOperand& operand : atom.operands) {
     operands.push_back({{"role", operand.role}, {"space", operand.space}, {"uses", operand.uses}});
     if (!operand.element.empty()) operands.back()["element"] = operand.element;
+    if (operand.bytes > 0) operands.back()["bytes"] = operand.bytes;
   }
   Document document = {{"name", atom.name},    {"body", atom.body},             {"rank", atom.rank},
                        {"operands", operands}, {"throughput", atom.throughput}, {"latency", atom.latency}};

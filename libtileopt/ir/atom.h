@@ -16,6 +16,7 @@ struct AtomOperand {
   std::string space;  ///< "register", "memory", "any"
   std::string uses;   ///< one character per box digit, lanes last
   std::string element = "";  ///< type of the elements that the instruction takes (docs/language.md); "" = any
+  int bytes = 0;             ///< in memory, neighbours move together: most bytes of one access, which is aligned to its size; 0: as the compiler likes
 };
 
 /// body: "multiply_add" (result += left * right), "dot" (the same with some digit along which only the factors move: result += the sum of

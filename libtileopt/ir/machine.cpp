@@ -120,18 +120,21 @@ Document write_space(const Space& space) {
 }
 
 Multiprocessor read_multiprocessor(const DocumentReader& entry) {
-  entry.expect_object({"warp", "shared_bytes", "registers", "threads", "blocks"});
+  entry.expect_object({"warp", "shared_bytes", "registers", "threads", "blocks", "banks", "bank_bytes"});
   Multiprocessor result;
   result.warp = static_cast<int>(entry.integer("warp", 1, 1 << 10));
   result.shared_bytes = entry.integer("shared_bytes", 0, 1L << 40);
   result.registers = entry.integer("registers", 1, 1L << 40);
   result.threads = entry.integer("threads", 1, 1L << 30);
   result.blocks = entry.integer("blocks", 1, 1L << 30);
+  if (entry.has("banks")) result.banks = entry.integer("banks", 1, 1L << 12);
+  if (entry.has("bank_bytes")) result.bank_bytes = entry.integer("bank_bytes", 1, 1L << 12);
   return result;
 }
 
 Document write_multiprocessor(const Multiprocessor& m) {
-  return {{"warp", m.warp}, {"shared_bytes", m.shared_bytes}, {"registers", m.registers}, {"threads", m.threads}, {"blocks", m.blocks}};
+  return {{"warp", m.warp}, {"shared_bytes", m.shared_bytes}, {"registers", m.registers}, {"threads", m.threads}, {"blocks", m.blocks},
+          {"banks", m.banks}, {"bank_bytes", m.bank_bytes}};
 }
 
 void require_space(const DocumentReader& top, const Machine& machine, const std::string& name) {

@@ -45,6 +45,8 @@ struct Multiprocessor {
   long registers = 65536;
   long threads = 2048;
   long blocks = 32;
+  long banks = 32;               ///< of shared memory, which each give one word of `bank_bytes` at a time
+  long bank_bytes = 4;
 };
 
 /// An engine that runs atoms asynchronously: an instruction issues, and is done some time later. Completion::group: by groups, which

@@ -34,6 +34,16 @@ struct PrintFacts {
     long slots = 1;         ///< copies that positions are reduced by
     std::string region = "";  ///< block of memory that it lies in; arrays of kernels that name one block may share its bytes. "" = its own
     long offset = 0;        ///< bytes from the start of the region
+    long alignment = 0;     ///< bytes that the address of the first element is a multiple of; 0: of its type only
+    std::vector<long> strides = {};  ///< as Array::strides
+  };
+  /// An operand of a leaf that moves several neighbours at once, where the whole box runs.
+  struct Wide {
+    std::size_t operand = 0;  ///< 0: what is written, 1 + r: read r
+    std::size_t digit = 0;    ///< of the box, along which neighbours lie side by side
+    long bytes = 0;           ///< of one access; it is aligned to as much
+    bool tested = false;      ///< only where a test has found the array's start aligned, and its rows (`run` elements long) whole numbers of accesses
+    std::string run = "";     ///< ast_expr_text over the sizes; "": the array has one row
   };
   struct Leaf {
     std::string statement;
@@ -43,6 +53,7 @@ struct PrintFacts {
     std::vector<std::string> tested = {};  ///< what is tested before the leaf has an effect: "guard 0", ..., "predicate"
     std::string signal_slot = "";          ///< slot of the barrier that an asynchronous leaf signals, as Sync::slot
     bool streamed = false;                 ///< stores past the caches
+    std::vector<Wide> wide = {};
   };
   /// A synchronisation statement. Slots and phases are ast_expr_text over loops, sizes and `g0`, the ring's base.
   struct Sync {

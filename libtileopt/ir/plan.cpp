@@ -67,6 +67,8 @@ Document write_promotion(const Promotion& promotion) {
           {"layout", layout},
           {"zero_fill", promotion.zero_fill}};
   if (promotion.stream) document["stream"] = true;
+  if (promotion.pad != 0) document["pad"] = promotion.pad;
+  if (!promotion.copy_order.empty()) document["copy_order"] = promotion.copy_order;
   return document;
 }
 
@@ -103,7 +105,7 @@ AtomChoice read_atom_choice(const DocumentReader& entry) {
 }
 
 Promotion read_promotion(const DocumentReader& entry) {
-  entry.expect_object({"tensor", "array", "after", "statements", "space", "element", "layout", "zero_fill", "stream"});
+  entry.expect_object({"tensor", "array", "after", "statements", "space", "element", "layout", "zero_fill", "stream", "pad", "copy_order"});
   Promotion promotion;
   promotion.tensor = identifier(entry.at("tensor"));
   promotion.array = identifier(entry.at("array"));
@@ -127,6 +129,14 @@ Promotion read_promotion(const DocumentReader& entry) {
   }
   promotion.zero_fill = entry.at("zero_fill").flag();
   if (entry.has("stream")) promotion.stream = entry.at("stream").flag();
+  if (entry.has("pad")) promotion.pad = entry.integer("pad", 0, kMaxRadix);
+  if (entry.has("copy_order")) {
+    promotion.copy_order = identifiers(entry.at("copy_order"));
+    for (const std::string& name : promotion.copy_order)
+      if (names.count(name) == 0) entry.at("copy_order").fail("the layout has no dimension `" + name + "`", "list the layout's dimensions, outermost loop first");
+    if (std::set<std::string>(promotion.copy_order.begin(), promotion.copy_order.end()).size() != names.size() || promotion.copy_order.size() != names.size())
+      entry.at("copy_order").fail("it lists " + std::to_string(promotion.copy_order.size()) + " of the layout's " + std::to_string(names.size()) + " dimensions", "list each dimension once");
+  }
   return promotion;
 }
 

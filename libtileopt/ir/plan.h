@@ -48,6 +48,8 @@ struct Promotion {
   std::vector<BufferDim> layout;         ///< memory order
   bool zero_fill = false;                ///< elements outside the footprint are set to zero on copy-in
   bool stream = false;                   ///< copy-out goes past the caches
+  long pad = 0;                          ///< elements left free behind every row, which the last dimensions hold that are cut from one of the tensor
+  std::vector<std::string> copy_order = {};  ///< digits of the copy, outermost loop first; empty: as they lie
 };
 
 /// How the leaf of a statement runs: "" = scalar; else an atom of the machine with its box of digits, lanes last.

@@ -112,6 +112,10 @@ std::optional<Infeasible> PromotionBuilder::check_request(const Promotion& promo
   if (!element) return refuse("pin", entry, "unknown element type " + promotion.element);
   if (!widens_exactly(tensor.type, *element))
     return refuse("numerics", entry, type_name(tensor.type) + " does not widen exactly to " + promotion.element);
+  const Space* held = machine_.find_space(promotion.space);
+  const Level* holder = held->level.empty() ? nullptr : machine_.find_level(held->level);
+  if (promotion.pad > 0 && (promotion.layout.empty() || holder == nullptr || holder->kind != LevelKind::independent))
+    return refuse("pin", entry, "rows are padded in a space that agents of a block share, and `" + promotion.space + "` is none");
   std::set<std::string> names;
   for (const BufferDim& dim : promotion.layout) {
     if (dim.tensor_dim < 0 || dim.tensor_dim >= static_cast<int>(tensor.shape.size()))
@@ -401,6 +405,21 @@ std::optional<Infeasible> PromotionBuilder::redirect(const Promotion& promotion,
   return std::nullopt;
 }
 
+namespace {
+/// Rows are what the last dimensions hold that are cut from one dimension of the tensor: those before them step over the padding too.
+std::vector<long> padded_strides(const Promotion& promotion, const std::vector<long>& extents) {
+  std::vector<long> strides(extents.size(), 1);
+  long room = 1;
+  for (std::size_t d = extents.size(); d-- > 0;) {
+    if (d + 1 < extents.size() && promotion.layout[d].tensor_dim != promotion.layout.back().tensor_dim && promotion.layout[d + 1].tensor_dim == promotion.layout.back().tensor_dim)
+      room += promotion.pad;
+    strides[d] = room;
+    room *= extents[d];
+  }
+  return strides;
+}
+}  // namespace
+
 std::optional<Infeasible> PromotionBuilder::apply(const Promotion& promotion) {
   if (auto problem = check_request(promotion)) return problem;
   const std::vector<Scope> scopes = find_scopes(promotion);
@@ -418,6 +437,7 @@ std::optional<Infeasible> PromotionBuilder::apply(const Promotion& promotion) {
   array.tensor = promotion.tensor;
   array.extents = tile.extents.empty() ? std::vector<long>{1} : tile.extents;
   array.scope = promotion.after;
+  if (promotion.pad > 0) array.strides = padded_strides(promotion, array.extents);
   const Space* space = machine_.find_space(promotion.space);
   const Level* owner = space == nullptr || space->level.empty() ? nullptr : machine_.find_level(space->level);
   for (const BufferDim& dim : promotion.layout)
@@ -433,7 +453,7 @@ std::optional<Infeasible> PromotionBuilder::check_capacity() const {
   double stack = 0, registers = 0;
   std::map<std::string, double> block;  // by space: arrays of one block lie side by side
   for (const Array& a : result_.arrays_) {
-    const double bytes = static_cast<double>(a.agent_elements()) * size_bytes(a.element);
+    const double bytes = static_cast<double>(a.stored_elements()) * size_bytes(a.element);
     if (a.space == "stack") stack += bytes;
     if (a.space == "register" && a.agent_elements() > 1) registers += bytes;
     const Space* owned = machine_.find_space(a.space);

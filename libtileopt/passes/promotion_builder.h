@@ -74,6 +74,7 @@ class PromotionBuilder {
   std::optional<Infeasible> check_capacity() const;
   Infeasible refuse(const std::string& code, const std::string& entry, const std::string& reason) const;
   std::string promotion_entry(const Promotion& promotion) const { return "promotions[" + promotion.array + "]"; }
+  std::optional<std::size_t> side_by_side(const Promotion& promotion, const Tile& tile) const;
   /// The copy's digit is on a level of agents.
   bool spread_over_agents(const BufferDim& dim) const;
   std::optional<long> least_value(const Scope& scope, const std::string& dim);

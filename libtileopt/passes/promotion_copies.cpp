@@ -44,6 +44,15 @@ Tree change_scope(const Tree& tree, const std::vector<std::string>& active, cons
   return tree;
 }
 
+/// Dimensions of the layout in the order of the copy's loops.
+std::vector<std::size_t> loop_order(const Promotion& promotion) {
+  std::vector<std::size_t> order;
+  for (std::size_t i = 0; i < promotion.layout.size(); ++i) order.push_back(i);
+  const auto place = [&](std::size_t i) { return std::find(promotion.copy_order.begin(), promotion.copy_order.end(), promotion.layout[i].name); };
+  if (!promotion.copy_order.empty()) std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return place(a) < place(b); });
+  return order;
+}
+
 isl::space tuple_space(isl::ctx ctx, const std::string& name, std::size_t dims) {
   isl_space* space = isl_space_set_alloc(ctx.get(), 0, static_cast<unsigned>(dims));
   return isl::manage(isl_space_set_tuple_name(space, isl_dim_set, name.c_str()));
@@ -79,7 +88,7 @@ std::optional<Infeasible> PromotionBuilder::add_copies(const Promotion& promotio
         std::vector<isl::pw_aff> values;
         const isl::pw_multi_aff prefix = poly::as_function(keep_dims(s->digits->domain.space(), s->digits->dims, scope.prefix, "tile"));
         for (std::size_t i = 0; i < scope.prefix.size(); ++i) values.push_back(isl::manage(isl_pw_multi_aff_get_pw_aff(prefix.get(), static_cast<int>(i))));
-        for (std::size_t i = 0; i < promotion.layout.size(); ++i) values.push_back(isl::manage(isl_pw_multi_aff_get_pw_aff(read.function.get(), static_cast<int>(i))));
+        for (const std::size_t i : loop_order(promotion)) values.push_back(isl::manage(isl_pw_multi_aff_get_pw_aff(read.function.get(), static_cast<int>(i))));
         // Zeros beyond what is read do no harm: existentials, eliminated over the rationals, stay out of the loops.
         const isl::set image = isl::manage(isl_set_remove_divs(s->executed.apply(tuple_of(s->digits->domain.space(), "buffer", values).as_map()).release()));
         reached = reached.is_null() ? image : reached.unite(image);
@@ -118,8 +127,12 @@ std::optional<Infeasible> PromotionBuilder::add_copy(const Promotion& promotion,
   isl::ctx ctx = result_.program().ctx();
   const std::string verb = kind == LeafKind::copy_in ? "copy_in_" : "copy_out_";
   std::vector<std::string> dims = scope.prefix;
-  for (const BufferDim& d : promotion.layout) dims.push_back(d.name);
   const std::size_t first = scope.prefix.size();
+  std::vector<std::size_t> position(promotion.layout.size());  // of the layout's dimensions among `dims`
+  for (const std::size_t i : loop_order(promotion)) {
+    position[i] = dims.size();
+    dims.push_back(promotion.layout[i].name);
+  }
   const isl::space full = tuple_space(ctx, "buffer", dims.size());
 
   // { buffer[prefix, digits] -> tensor[element] }
@@ -130,14 +143,14 @@ std::optional<Infeasible> PromotionBuilder::add_copy(const Promotion& promotion,
     isl::pw_aff value = isl::manage(isl_pw_multi_aff_get_pw_aff(corner.get(), static_cast<int>(d)));
     for (std::size_t i = 0; i < promotion.layout.size(); ++i)
       if (promotion.layout[i].tensor_dim == static_cast<int>(d))
-        value = value.add(variable(full, first + i).scale(isl::val(ctx, tile.weights[i])));
+        value = value.add(variable(full, position[i]).scale(isl::val(ctx, tile.weights[i])));
     element.push_back(value);
   }
   const isl::pw_multi_aff source = tuple_of(full, promotion.tensor, element);
   isl_set* bounds = isl_set_universe(full.copy());
   for (std::size_t i = 0; i < promotion.layout.size(); ++i) {
-    bounds = isl_set_lower_bound_si(bounds, isl_dim_set, static_cast<unsigned>(first + i), 0);
-    bounds = isl_set_upper_bound_si(bounds, isl_dim_set, static_cast<unsigned>(first + i), static_cast<int>(tile.extents[i] - 1));
+    bounds = isl_set_lower_bound_si(bounds, isl_dim_set, static_cast<unsigned>(position[i]), 0);
+    bounds = isl_set_upper_bound_si(bounds, isl_dim_set, static_cast<unsigned>(position[i]), static_cast<int>(tile.extents[i] - 1));
   }
   // Implied by the elements, but only over the integers: said again, isl drops the mixed constraints of every later set.
   for (std::size_t i = 0; i < first; ++i)
@@ -164,6 +177,8 @@ std::optional<Infeasible> PromotionBuilder::add_copy(const Promotion& promotion,
     if (elements_kept > 4096) return refuse("capacity", promotion_entry(promotion), "a register tile of " + std::to_string(elements_kept) + " elements");
     for (std::size_t i = 0; i < promotion.layout.size(); ++i)
       if (tile.extents[i] > 1 && !is_agent_dim(i)) box.push_back({promotion.layout[i].name, tile.extents[i]});
+  } else if (const auto side = side_by_side(promotion, tile); side) {
+    box.push_back({promotion.layout[*side].name, tile.extents[*side]});
   } else if (!promotion.layout.empty() && !is_agent_dim(promotion.layout.size() - 1) && tile.extents.back() > 1 && tile.extents.back() <= largest_copy_box) {
     box.push_back({promotion.layout.back().name, tile.extents.back()});
     // Elements that lie side by side in the buffer only: with the dimension before, they are read side by side too.
@@ -196,7 +211,8 @@ std::optional<Infeasible> PromotionBuilder::add_copy(const Promotion& promotion,
       embedding.push_back(at == leaf.dims.end() ? constant(leaf_space, 0) : variable(leaf_space, static_cast<std::size_t>(at - leaf.dims.begin())));
     }
     const isl::pw_multi_aff embed = tuple_of(leaf_space, "buffer", embedding);
-    std::vector<isl::pw_aff> place(embedding.begin() + static_cast<long>(first), embedding.end());
+    std::vector<isl::pw_aff> place;
+    for (const std::size_t at : position) place.push_back(embedding[at]);
     LeafAccess buffer{promotion.array, tuple_of(leaf_space, promotion.array, place.empty() ? std::vector<isl::pw_aff>{constant(leaf_space, 0)} : place), {}};
     if (place.empty()) buffer.steps.push_back({});
     LeafAccess tensor{promotion.tensor, source.pullback(embed), {}};
@@ -260,12 +276,25 @@ std::optional<Infeasible> PromotionBuilder::add_copy(const Promotion& promotion,
     if (promotion.layout.empty() || tile.extents.back() > largest_zero_box)
       return refuse("capacity", promotion_entry(promotion), "zero filling wants a last layout dimension of at most " + std::to_string(largest_zero_box) + " elements");
     const std::vector<FittedSchedule::BoxDigit> row = {{promotion.layout.back().name, tile.extents.back()}};
-    const std::vector<std::string> outer(dims.begin(), dims.end() - 1);
+    std::vector<std::string> outer = dims;
+    outer.erase(outer.begin() + static_cast<long>(position.back()));
     const isl::set rows = reached.apply(keep_dims(full, dims, outer, "zero_" + promotion.array));
     const isl::pw_aff none = isl::manage(isl_pw_aff_intersect_domain(constant(rows.space(), 0).release(), rows.copy()));
     emit("zero_" + promotion.array, row, fill_box(reached, dims, row), {none}, true);
   }
   emit(name, {}, valid, {}, false);
+  return std::nullopt;
+}
+
+/// Where neighbours in the array are copied by different agents: the digit along which one of them copies neighbours of the tensor.
+std::optional<std::size_t> PromotionBuilder::side_by_side(const Promotion& promotion, const Tile& tile) const {
+  if (promotion.layout.empty() || !spread_over_agents(promotion.layout.back())) return std::nullopt;
+  const auto fast = result_.program().tensor(promotion.tensor).contiguous_dim();
+  for (std::size_t i = 0; i < promotion.layout.size(); ++i) {
+    const BufferDim& dim = promotion.layout[i];
+    const bool along = fast && dim.tensor_dim == static_cast<int>(*fast) && tile.weights[i] == 1;
+    if (along && !spread_over_agents(dim) && tile.extents[i] > 1 && tile.extents[i] <= largest_copy_box) return i;
+  }
   return std::nullopt;
 }
 

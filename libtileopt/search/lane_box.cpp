@@ -61,6 +61,14 @@ const Atom* find_body(const Machine& machine, const std::string& body) {
   return found == machine.atoms.end() ? nullptr : &*found;
 }
 
+/// The atom of a thread with accesses of several elements along one digit.
+const Atom* wide_atom(const Machine& machine, const std::string& body) {
+  const auto found = std::find_if(machine.atoms.begin(), machine.atoms.end(), [&](const Atom& atom) {
+    return atom.body == body && atom.rank == 1 && std::any_of(atom.operands.begin(), atom.operands.end(), [](const AtomOperand& o) { return o.bytes > 0; });
+  });
+  return found == machine.atoms.end() ? nullptr : &*found;
+}
+
 /// Of the element that the statement writes, it reads nothing but that element.
 bool reads_own_element_only(const Statement& statement) {
   return std::all_of(statement.reads.begin(), statement.reads.end(), [&](const Access& read) {
@@ -69,22 +77,10 @@ bool reads_own_element_only(const Statement& statement) {
   });
 }
 
-/// The atom that runs lanes of the statement along member `m`, or nothing.
+/// The atom that runs lanes of the statement along the member, or nothing.
 const Atom* lane_atom(const PlanRequest& request, const StatementView& view, const std::string& member) {
-  const Program& program = request.program();
-  const Statement& statement = program.statement(view.statement);
-  const std::size_t m = view.member_index(member);
-  if (m >= view.members.size() || !suits_lanes(program, view, member) || !statement.guards.empty() || statement.predicate != nullptr) return nullptr;
-  const ElementType type = program.tensor(statement.write.tensor).type;
-  if (!has_lanes(type) || !is_vector_arithmetic(statement.body) || !reads_own_element_only(statement)) return nullptr;
-  const bool neighbours = std::all_of(view.accesses.begin() + 1, view.accesses.end(), [&](const AccessView& read) {
-    return read.affine && (read.unit_stride(m) || !read.moves_with(m));
-  });
-  if (!neighbours) return nullptr;
-  if (view.accesses[0].unit_stride(m)) return find_body(request.machine, "elementwise");
-  const bool combines = statement.combine == Combine::sum || statement.combine == Combine::prod || statement.combine == Combine::min || statement.combine == Combine::max;
-  if (!combines || is_narrow_float(type) || (is_float(type) && !program.numerics().reassociate)) return nullptr;
-  return find_body(request.machine, "reduce");
+  const std::string body = lane_body(request.program(), view, member);
+  return body.empty() ? nullptr : find_body(request.machine, body);
 }
 
 /// Pins that say how lanes run, or that name another atom.
@@ -94,6 +90,22 @@ bool is_pinned_otherwise(const PlanRequest& request, const std::string& statemen
 }
 
 }  // namespace
+
+std::string lane_body(const Program& program, const StatementView& view, const std::string& member) {
+  const Statement& statement = program.statement(view.statement);
+  const std::size_t m = view.member_index(member);
+  if (m >= view.members.size() || !suits_lanes(program, view, member) || !statement.guards.empty() || statement.predicate != nullptr) return "";
+  const ElementType type = program.tensor(statement.write.tensor).type;
+  if (!has_lanes(type) || !is_vector_arithmetic(statement.body) || !reads_own_element_only(statement)) return "";
+  const bool neighbours = std::all_of(view.accesses.begin() + 1, view.accesses.end(), [&](const AccessView& read) {
+    return read.affine && (read.unit_stride(m) || !read.moves_with(m));
+  });
+  if (!neighbours) return "";
+  if (view.accesses[0].unit_stride(m)) return "elementwise";
+  const bool combines = statement.combine == Combine::sum || statement.combine == Combine::prod || statement.combine == Combine::min || statement.combine == Combine::max;
+  const bool allowed = combines && !is_narrow_float(type) && !(is_float(type) && !program.numerics().reassociate);
+  return allowed ? "reduce" : "";
+}
 
 std::optional<SquareBox> choose_square_box(const PlanRequest& request, const StatementView& view, const std::string& rows, const std::string& lanes) {
   const Program& program = request.program();
@@ -149,6 +161,33 @@ std::optional<LaneBox> choose_lane_box(const PlanRequest& request, const std::ma
   while (!pinned && box.extent > lanes && (tile % box.extent != 0 || tile / box.extent < 2)) box.extent /= 2;
   if (box.extent <= 0 || tile % box.extent != 0 || tile / box.extent < 2) return std::nullopt;
   return box;
+}
+
+long widest_run(const Machine& machine, const Program& program, const StatementView& view, const std::string& member) {
+  const std::string body = lane_body(program, view, member);
+  const Atom* atom = wide_atom(machine, body);
+  if (body.empty() || atom == nullptr) return 0;
+  const std::size_t m = view.member_index(member);
+  int bytes = 0, smallest = 0;
+  for (const AtomOperand& operand : atom->operands) bytes = std::max(bytes, operand.bytes);
+  for (const AccessView& access : view.accesses)
+    if (access.unit_stride(m)) smallest = smallest == 0 ? access.element_bytes : std::min(smallest, access.element_bytes);
+  return smallest == 0 || bytes / smallest < 2 ? 0 : bytes / smallest;
+}
+
+std::optional<LaneBox> choose_wide_box(const PlanRequest& request, const std::map<std::string, StatementView>& views, const std::vector<std::string>& statements,
+                                       const std::string& member) {
+  LaneBox box;
+  for (const std::string& name : statements) {
+    const StatementView& view = views.at(name);
+    const long run = widest_run(request.machine, request.program(), view, member);
+    if (run == 0) return std::nullopt;
+    const Atom* atom = wide_atom(request.machine, lane_body(request.program(), view, member));
+    if (is_pinned_otherwise(request, name, atom->name)) return std::nullopt;
+    box.atoms[name] = atom->name;
+    box.extent = std::max(box.extent, run);
+  }
+  return box.extent == 0 ? std::nullopt : std::optional(box);
 }
 
 }  // namespace tileopt

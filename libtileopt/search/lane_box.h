@@ -21,6 +21,17 @@ struct LaneBox {
 std::optional<LaneBox> choose_lane_box(const PlanRequest& request, const std::map<std::string, StatementView>& views,
                                        const std::vector<std::string>& statements, const std::string& member, long tile);
 
+/// What an atom of the statement would do with lanes along `member`: "elementwise", "reduce", or "" where it is no vector arithmetic on neighbours.
+std::string lane_body(const Program& program, const StatementView& view, const std::string& member);
+
+/// Elements along `member` that one access of a thread moves, on machines that have wide accesses: of the smallest elements that lie side by
+/// side along it; 0: none.
+long widest_run(const Machine& machine, const Program& program, const StatementView& view, const std::string& member);
+
+/// The box along `member` that a thread runs with wide accesses, for all `statements` below its loop.
+std::optional<LaneBox> choose_wide_box(const PlanRequest& request, const std::map<std::string, StatementView>& views, const std::vector<std::string>& statements,
+                                       const std::string& member);
+
 /// Lanes of the square boxes in which an operand whose neighbours lie along `rows` is turned, so that they lie along `lanes` as the result's do;
 /// nothing where the statement is no such assignment, or either loop is shorter than that.
 struct SquareBox {

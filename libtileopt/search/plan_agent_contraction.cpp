@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "search/bank_rounds.h"
 #include "search/statement_shape.h"
 #include "support/text.h"
 
@@ -108,10 +109,25 @@ Promotion TilePlanner::promote_factor(const Factor& factor, const std::string& a
   const long side = std::min(fast_extent / 2, along_is_fast ? vector : std::max(vector, tile_));
   const long fast_threads = fast_extent / side, slow_threads = std::min(slow_extent, kThreads * kThreads / fast_threads);
   const auto name = [&](const std::string& part) { return digits.unique(promotion.array + "_" + part); };
-  if (slow_extent > slow_threads) promotion.layout.push_back({static_cast<int>(slow), name("s"), slow_extent / slow_threads, ""});
-  promotion.layout.push_back({static_cast<int>(slow), name("y"), slow_threads, agent});
-  promotion.layout.push_back({static_cast<int>(fast), name("x"), fast_threads, agent});
-  promotion.layout.push_back({static_cast<int>(fast), name("v"), side, ""});
+  std::vector<BufferDim> rows, columns;
+  if (slow_extent > slow_threads) rows.push_back({static_cast<int>(slow), name("s"), slow_extent / slow_threads, ""});
+  rows.push_back({static_cast<int>(slow), name("y"), slow_threads, agent});
+  columns.push_back({static_cast<int>(fast), name("x"), fast_threads, agent});
+  columns.push_back({static_cast<int>(fast), name("v"), side, ""});
+  for (const std::vector<BufferDim>* part : {&rows, &columns})
+    for (const BufferDim& dim : *part) promotion.copy_order.push_back(dim.name);
+  // What a thread multiplies side by side lies side by side.
+  if (along_is_fast) std::swap(rows, columns);
+  promotion.layout = rows;
+  promotion.layout.insert(promotion.layout.end(), columns.begin(), columns.end());
+  if (!along_is_fast) {
+    promotion.copy_order.clear();
+    return promotion;
+  }
+  const std::vector<SharedAccess> accesses = {
+      {[=](long lane, long row) { return lane % fast_threads * side * row + lane / fast_threads; }, 1, factor.across_extent * kDepth / (kThreads * kThreads)},
+      {[this](long lane, long) { return lane / kThreads * tile_; }, std::max(1L, std::min(tile_, kVectorBytes / factor.access->element_bytes)), kDepth * std::max(1L, tile_ * factor.access->element_bytes / kVectorBytes)}};
+  if (request_.machine.multiprocessor) promotion.pad = choose_padding(accesses, factor.across_extent, factor.access->element_bytes, *request_.machine.multiprocessor);
   return promotion;
 }
 

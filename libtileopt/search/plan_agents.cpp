@@ -6,8 +6,10 @@
 
 #include "passes/order_check.h"
 #include "search/generic_promotions.h"
+#include "search/lane_box.h"
 #include "search/loop_choice.h"
 #include "search/original_loops.h"
+#include "search/plan_agent_turn.h"
 #include "support/text.h"
 
 namespace tileopt {
@@ -25,6 +27,7 @@ struct Ambition {
   bool parallel = true;
   bool promote = true;
   bool cooperate = false;  ///< a block works together on one iteration of the free loops: its threads share the loops inside
+  bool wide = true;        ///< threads move several neighbours at once
 };
 
 constexpr double kWorthSharing = 64;     ///< trips of a loop that threads of a block share
@@ -33,6 +36,15 @@ long power_of_two(double extent, long most) {
   long result = 1;
   while (result < most && double(result) < extent) result *= 2;
   return result;
+}
+
+/// Iterations of the member touch neighbours in memory: elements, or runs of as many as another member takes side by side.
+bool touches_neighbours(const StatementView& view, const AccessView& access, std::size_t member) {
+  if (access.unit_stride(member)) return true;
+  if (!access.affine || !access.contiguous || access.dims_of(member) != std::vector<std::size_t>{*access.contiguous}) return false;
+  for (std::size_t run = 0; run < view.members.size(); ++run)
+    if (access.unit_stride(run) && view.ranges[run].constant == access.coefficients[*access.contiguous][member]) return true;
+  return false;
 }
 
 class AgentPlanner {
@@ -45,6 +57,7 @@ class AgentPlanner {
     proposal_.tree = separate_leaves(proposal_.tree, request.kernel.statements());
     block_ = level_of_kind(request.machine, LevelKind::independent);
     agent_ = level_of_kind(request.machine, LevelKind::barrier);
+    atom_ = level_of_kind(request.machine, LevelKind::atom);
     serial_ = level_of_kind(request.machine, LevelKind::sequential);
   }
 
@@ -60,7 +73,13 @@ class AgentPlanner {
     std::map<std::string, std::string> renamed;       ///< proposal's member -> member of the Plan
     std::map<std::string, std::vector<Digit>> table;  ///< proposal's member -> digits
     std::vector<std::string> order;
+    long block_threads = kBlockThreads;               ///< that share a loop inside of a block
     PlanPart part;
+  };
+  /// A member whose neighbours one thread moves at once.
+  struct Wide {
+    std::string member;
+    LaneBox box;
   };
   /// Members of a chain by what they become, each in the chain's order.
   struct Roles {
@@ -71,6 +90,11 @@ class AgentPlanner {
   /// Loops inside a block whose threads have no loop yet.
   Tree walk_block(const Tree& tree, const std::vector<std::string>& statements, State& state) const;
   std::string shared_member(const Chain& chain) const;
+  /// Partial results that chains below have, one a thread of the block.
+  long partial_results(const Tree& tree, const std::vector<std::string>& statements) const;
+  std::optional<Wide> wide_member(const Chain& chain, const std::string& shared) const;
+  /// All statements of the chain run boxes of the digit.
+  void add_box(const Wide& wide, const Chain& chain, const std::string& digit, State& state) const;
   bool inner_runs(const Tree& tree, const std::vector<std::string>& statements) const;
   double runs(const std::string& member, const std::vector<std::string>& statements) const;
   double best_inner_runs(const Tree& tree, const std::vector<std::string>& statements) const;
@@ -84,14 +108,14 @@ class AgentPlanner {
   std::string contiguous_member(const std::vector<std::string>& members, const std::vector<std::string>& statements) const;
   std::optional<long> pinned(const std::string& level, const std::string& member, const std::vector<std::string>& statements) const;
   std::vector<std::string> cut_parallel(const Roles& roles, const Chain& chain, State& state) const;
-  void cut(const std::string& member, long agents, long inside, State& state) const;
+  void cut(const std::string& member, long agents, long inside, State& state, long run = 1) const;
   std::string reason(const std::string& text) const { return "kernel " + request_.kernel.name() + ": " + text; }
 
   const PlanRequest& request_;
   ScheduleProposal proposal_;
   std::map<std::string, StatementView> views_;
   std::set<std::pair<std::string, std::string>> determined_;  ///< statement, member
-  std::string block_, agent_, serial_;
+  std::string block_, agent_, serial_, atom_;
 };
 
 void AgentPlanner::note_determined(const std::string& statement) {
@@ -164,7 +188,7 @@ std::string AgentPlanner::contiguous_member(const std::vector<std::string>& memb
       const std::size_t m = view.member_index(member);
       if (m >= view.members.size()) continue;
       for (const AccessView& access : view.accesses) {
-        if (access.unit_stride(m)) score += access.write ? 3 : 2;
+        if (touches_neighbours(view, access, m)) score += access.write ? 3 : 2;
         else if (access.moves_with(m)) score -= 1;
       }
     }
@@ -186,19 +210,26 @@ std::optional<long> AgentPlanner::pinned(const std::string& level, const std::st
   return std::nullopt;
 }
 
-/// Digits of a member: block, threads where there are several, what a thread runs one after the other.
-void AgentPlanner::cut(const std::string& member, long agents, long inside, State& state) const {
+/// Digits of a member: block, threads where there are several, what a thread runs one after the other, and what it moves at once (`run`).
+void AgentPlanner::cut(const std::string& member, long agents, long inside, State& state, long run) const {
   const std::string name = state.members.unique(member);
   state.renamed[member] = name;
   state.order.push_back(member);
   std::vector<Digit>& digits = state.table[member];
   if (agents == 0) {
     digits = {{state.digits.unique(name), 0, serial_}};
-    return;
+  } else {
+    digits = {{state.digits.unique(digit_name(name, 'b')), 0, block_}};
+    if (agents > 1) digits.push_back({state.digits.unique(digit_name(name, 't')), agents, agent_});
+    if (inside > 1) digits.push_back({state.digits.unique(digit_name(name, 'i')), inside, serial_});
   }
-  digits = {{state.digits.unique(digit_name(name, 'b')), 0, block_}};
-  if (agents > 1) digits.push_back({state.digits.unique(digit_name(name, 't')), agents, agent_});
-  if (inside > 1) digits.push_back({state.digits.unique(digit_name(name, 'i')), inside, serial_});
+  if (run > 1) digits.push_back({state.digits.unique(digit_name(name, 'v')), run, atom_});
+}
+
+void AgentPlanner::add_box(const Wide& wide, const Chain& chain, const std::string& digit, State& state) const {
+  for (const std::string& statement : chain.statements) state.part.atoms[statement] = AtomChoice{wide.box.atoms.at(statement), {digit}, "extents"};
+  state.part.reasons.push_back(reason("a thread moves " + std::to_string(wide.box.extent) + " neighbours along " + wide.member + " at once; to change: atom(" +
+                                      chain.statements.front() + ", \"scalar\")"));
 }
 
 /// Cuts the parallel members; gives their digits in the order of the tree.
@@ -210,16 +241,20 @@ std::vector<std::string> AgentPlanner::cut_parallel(const Roles& roles, const Ch
   std::stable_partition(by_speed.begin(), by_speed.end(), [&](const std::string& m) { return m == fastest; });
   long left = kBlockThreads;
   std::map<std::string, std::pair<long, long>> shape;  // agents, inside
+  std::optional<Wide> wide;
+  if (state.ambition.wide && roles.inside.empty() && !pinned(agent_, fastest, chain.statements)) wide = wide_member(chain, fastest);
+  if (wide && (wide->member != fastest || pinned(block_, fastest, chain.statements).value_or(0) % wide->box.extent != 0)) wide.reset();
   std::size_t axes = 0;
   for (const std::string& member : by_speed) {
     const auto block = pinned(block_, member, chain.statements), thread = pinned(agent_, member, chain.statements);
     const double extent = trips(member, chain.statements);
-    const long inside = thread.value_or(1);
-    long agents = axes < 2 ? power_of_two(extent / double(inside), reuses && member == fastest ? std::min(left, kWarpRun) : left) : 1;
+    const long inside = thread.value_or(1), run = wide && member == fastest ? wide->box.extent : 1;
+    long agents = axes < 2 ? power_of_two(extent / double(inside * run), reuses && member == fastest ? std::min(left, kWarpRun) : left) : 1;
     if (block) {
-      agents = std::max(1L, std::min(left, *block / inside));
-      while (*block % (agents * inside) != 0 && agents > 1) --agents;
-      shape[member] = {agents, *block / agents};
+      const long threads = *block / run;
+      agents = std::max(1L, std::min(left, threads / inside));
+      while (threads % (agents * inside) != 0 && agents > 1) --agents;
+      shape[member] = {agents, threads / agents};
     } else {
       shape[member] = {agents, inside};
     }
@@ -227,7 +262,8 @@ std::vector<std::string> AgentPlanner::cut_parallel(const Roles& roles, const Ch
     left = std::max(1L, left / std::max(1L, agents));
   }
   std::vector<std::string> text;
-  for (const std::string& member : roles.parallel) cut(member, shape[member].first, shape[member].second, state);
+  for (const std::string& member : roles.parallel) cut(member, shape[member].first, shape[member].second, state, wide && member == fastest ? wide->box.extent : 1);
+  if (wide) add_box(*wide, chain, state.table.at(fastest).back().name, state);
   for (const std::string& member : by_speed)
     if (shape[member].first > 1) text.push_back(member + "=" + std::to_string(shape[member].first));
   state.part.reasons.push_back(reason("blocks over " + join(roles.parallel, ", ") + (text.empty() ? ", one thread each" : ", threads " + join(text, ", ") + " (fastest first)") +
@@ -252,7 +288,7 @@ double AgentPlanner::runs(const std::string& member, const std::vector<std::stri
     const std::size_t m = view.member_index(member);
     if (m >= view.members.size()) continue;
     for (const AccessView& access : view.accesses) {
-      if (!access.unit_stride(m) || request_.program().tensor(access.tensor).role == TensorRole::local) continue;
+      if (!touches_neighbours(view, access, m) || request_.program().tensor(access.tensor).role == TensorRole::local) continue;
       double elements = 1;
       for (std::size_t other = 0; other < view.members.size(); ++other)
         if (access.moves_with(other)) elements *= trips(view.members[other], {statement});
@@ -297,25 +333,61 @@ std::string AgentPlanner::shared_member(const Chain& chain) const {
   return trips(best, chain.statements) >= kWorthSharing || runs(best, chain.statements) == 0 ? best : "";
 }
 
+long AgentPlanner::partial_results(const Tree& tree, const std::vector<std::string>& statements) const {
+  Tree below;
+  const Chain chain = follow_chain(tree, statements, proposal_, below);
+  const std::string shared = shared_member(chain);
+  long count = 1;
+  for (const std::string& statement : statements) {
+    const StatementView& view = views_.at(statement);
+    const std::size_t m = view.member_index(shared);
+    if (m < view.members.size()) count = std::max(count, view.ranges[m].constant.value_or(1));
+  }
+  if (below.kind() == Tree::Kind::sequence)
+    for (const Tree::Branch& branch : below.branches()) count = std::max(count, partial_results(branch.tree, branch.statements));
+  const Level* level = request_.machine.find_level(agent_);
+  return level->count > 0 && count > level->count ? 1 : count;
+}
+
+/// The loop that threads share, where each of them may take several of its iterations at once; or one inside of it that is as long as that.
+std::optional<AgentPlanner::Wide> AgentPlanner::wide_member(const Chain& chain, const std::string& shared) const {
+  if (!chain.ends_in_leaf && !chain.ends_in_leaves) return std::nullopt;
+  const auto assigns = [&](const std::string& name) { return request_.program().statement(name).combine == Combine::assign; };
+  if (std::all_of(chain.statements.begin(), chain.statements.end(), assigns)) {
+    const auto box = choose_wide_box(request_, views_, chain.statements, shared);
+    return box && trips(shared, chain.statements) >= double(2 * box->extent) ? std::optional(Wide{shared, *box}) : std::nullopt;
+  }
+  if (chain.statements.size() != 1 || chain.members.empty() || chain.members.back() == shared) return std::nullopt;
+  const auto box = choose_wide_box(request_, views_, chain.statements, chain.members.back());
+  const StatementView& view = views_.at(chain.statements.front());
+  const std::size_t m = view.member_index(chain.members.back());
+  const bool fits = box && m < view.members.size() && view.ranges[m].constant == box->extent && view.ranges[m].least == 0;
+  return fits ? std::optional(Wide{chain.members.back(), *box}) : std::nullopt;
+}
+
 Tree AgentPlanner::walk_block(const Tree& tree, const std::vector<std::string>& statements, State& state) const {
   Tree below;
   const Chain chain = follow_chain(tree, statements, proposal_, below);
   const std::string shared = shared_member(chain);
+  const std::optional<Wide> wide = state.ambition.wide && !shared.empty() ? wide_member(chain, shared) : std::nullopt;
+  const auto run_of = [&](const std::string& member) { return wide && wide->member == member ? wide->box.extent : 1; };
   std::vector<std::string> digits;
   if (!shared.empty()) {
-    const long threads = power_of_two(trips(shared, statements), kBlockThreads);
+    const long threads = power_of_two(trips(shared, statements) / double(run_of(shared)), state.block_threads);
     const std::string name = state.members.unique(shared);
     state.renamed[shared] = name;
     state.order.push_back(shared);
     const std::string outer = state.digits.unique(digit_name(name, 'b')), agent = state.digits.unique(digit_name(name, 't'));
     state.table[shared] = {{outer, 0, serial_}, {agent, threads, agent_}};
+    if (run_of(shared) > 1) state.table[shared].push_back({state.digits.unique(digit_name(name, 'v')), run_of(shared), atom_});
     digits.push_back(agent);
     state.part.reasons.push_back(reason("the threads of a block share " + shared + " around " + join(statements, ", ")));
   }
   for (const std::string& member : chain.members) {
-    if (member != shared) cut(member, 0, 1, state);
+    if (member != shared) cut(member, 0, 1, state, run_of(member));
     digits.push_back(state.table.at(member).front().name);
   }
+  if (wide) add_box(*wide, chain, state.table.at(wide->member).back().name, state);
   if (below.kind() != Tree::Kind::sequence) return Tree::bands(digits, below);
   std::vector<Tree::Branch> branches;
   for (const Tree::Branch& branch : below.branches())
@@ -361,6 +433,7 @@ Tree AgentPlanner::walk(const Tree& tree, const std::vector<std::string>& statem
     }
     state.part.reasons.push_back(reason("a block for every iteration of " + join(roles.parallel, ", ") + ": neighbours in memory lie along the loops inside"));
     add_serial(roles.inside);
+    state.block_threads = std::max(kBlockThreads, partial_results(below, statements));
     std::vector<Tree::Branch> branches;
     for (const Tree::Branch& branch : below.branches()) branches.push_back({branch.statements, walk_block(branch.tree, branch.statements, state)});
     return Tree::bands(digits, Tree::sequence(std::move(branches)));
@@ -463,11 +536,14 @@ ScheduleProposal free_scatters(const PlanRequest& request, ScheduleProposal prop
 
 LoopPlan plan_proposal(const PlanRequest& request, const std::string& method, const ScheduleProposal& proposal, bool& cooperates) {
   const auto planner = std::make_shared<AgentPlanner>(request, proposal);
-  LoopPlan plan{method, {}};
+  LoopPlan plan{method, plan_agent_turn(request, proposal)};
   std::vector<Ambition> ambitions = {{true, true, true, false}, {false, true, true, false}};
   if (planner->seconds(ambitions[1]) < planner->seconds(ambitions[0])) std::swap(ambitions[0], ambitions[1]);
-  const auto add = [&](const Ambition& ambition, const std::string& label) {
-    plan.options.push_back({label, planner->seconds(ambition), [planner, ambition](NameTable& names) { return planner->build(ambition, names); }});
+  const auto add = [&](Ambition ambition, const std::string& label) {
+    for (const bool wide : {true, false}) {
+      ambition.wide = wide;
+      plan.options.push_back({label + (wide ? ", wide accesses" : ""), planner->seconds(ambition), [planner, ambition](NameTable& names) { return planner->build(ambition, names); }});
+    }
   };
   if (const std::vector<std::string> atomic = scatters(request); !atomic.empty()) {
     const auto scattering = std::make_shared<AgentPlanner>(request, free_scatters(request, proposal, atomic));
@@ -503,13 +579,14 @@ std::vector<LoopPlan> plan_agents(const PlanRequest& request) {
     const bool settled = original.permutable.size() == 1 && original.tree.kind() == Tree::Kind::band;
     const bool guarded = std::any_of(request.kernel.statements().begin(), request.kernel.statements().end(),
                                      [&](const std::string& name) { return !request.program().statement(name).guards.empty(); });
-    if ((settled && !request.pins.schedule) || guarded) return plans;
+    // Rows that a block works on stay as they are, and isl may take minutes over their chunks.
+    if (((settled || cooperates) && !request.pins.schedule) || guarded) return plans;
   }
   const ScheduleProposal proposal = propose_schedule(request.kernel, "isl");
   if (proposal.method != "isl") return plans;
   plans.push_back(plan_proposal(request, "isl", proposal, pulled_apart));
-  // isl pulls apart what the source keeps together: it must promise much more, and rows that a block works on stay one launch.
-  if (plans.size() == 2 && !cooperates && plans[1].options.front().seconds < 0.5 * plans[0].options.front().seconds) std::swap(plans[0], plans[1]);
+  // isl pulls apart what the source keeps together: it must promise much more.
+  if (plans.size() == 2 && plans[1].options.front().seconds < 0.5 * plans[0].options.front().seconds) std::swap(plans[0], plans[1]);
   return plans;
 }
 

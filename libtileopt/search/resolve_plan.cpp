@@ -19,7 +19,7 @@
 namespace tileopt {
 namespace {
 
-constexpr std::size_t kMostAttempts = 16;
+constexpr std::size_t kMostAttempts = 20;
 
 /// A shared pointer that owns nothing: planning ends before its caller's objects do.
 template <class T>

@@ -9,7 +9,7 @@ namespace tileopt::proof {
 namespace {
 
 /// Of what one owner holds.
-long bytes_of(const Array& array) { return array.slots * array.agent_elements() * size_bytes(array.element); }
+long bytes_of(const Array& array) { return array.slots * array.stored_elements() * size_bytes(array.element); }
 
 /// Allocation `index` and those open around it: what is live while the innermost of them is.
 std::vector<const Array*> live_at(const Execution& execution, std::size_t index, const std::string& space) {

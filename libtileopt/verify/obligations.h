@@ -56,6 +56,7 @@ void check_barriers(Checker& checker);        ///< part of waits: who meets, and
 void check_lifetimes(Checker& checker);       ///< arrays that share bytes
 void check_text(Checker& checker);
 void check_sync_text(Checker& checker, std::size_t kernel);  ///< part of text: slots, phases, bytes, pending groups
+void check_wide_text(Checker& checker, std::size_t kernel);  ///< part of text: accesses that move several elements at once
 void check_layouts(Checker& checker, std::size_t kernel);  ///< part of text: where arguments lie
 void check_capacity(Checker& checker);
 

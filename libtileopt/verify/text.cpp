@@ -358,6 +358,26 @@ Outcome check_leaves(const Program& program, const Machine& machine, const Ast& 
   return {};
 }
 
+std::string strides_text(const std::vector<long>& strides) {
+  std::vector<std::string> parts;
+  for (const long stride : strides) parts.push_back(std::to_string(stride));
+  return join(parts, ", ");
+}
+
+/// No two elements lie at one place: a step is at least what the dimensions behind it take.
+Outcome check_gaps(const Array& array) {
+  if (array.strides.empty()) return {};
+  const std::size_t held = static_cast<std::size_t>(array.agent_dims);
+  long room = 1;
+  bool apart = array.strides.size() + held == array.extents.size();
+  for (std::size_t d = array.strides.size(); apart && d-- > 0;) {
+    apart = array.strides[d] >= room;
+    room = array.strides[d] * array.extents[d + held];
+  }
+  if (apart) return {};
+  return Refutation{"elements of " + array.name + " lie on top of each other", "strides " + strides_text(array.strides), {}};
+}
+
 Outcome check_buffers(const Ast& ast, const PrintFacts& facts) {
   for (const Array& array : ast.arrays) {
     const auto printed = std::find_if(facts.buffers.begin(), facts.buffers.end(),
@@ -366,7 +386,9 @@ Outcome check_buffers(const Ast& ast, const PrintFacts& facts) {
       return Refutation{"no storage was printed for " + array.name, "Ast: " + array.name + " in " + array.space, {}};
     if (printed->space != array.space) return differs("the space of " + array.name, printed->space, array.space);
     if (printed->slots != array.slots) return differs("the slots of " + array.name, std::to_string(printed->slots), std::to_string(array.slots));
-    const long needed = array.slots * array.agent_elements() * size_bytes(array.element);
+    if (printed->strides != array.strides) return differs("the strides of " + array.name, strides_text(printed->strides), strides_text(array.strides));
+    if (Outcome outcome = check_gaps(array)) return outcome;
+    const long needed = array.slots * array.stored_elements() * size_bytes(array.element);
     if (printed->bytes < needed)
       return differs("the storage of " + array.name, std::to_string(printed->bytes) + " bytes", std::to_string(needed) + " bytes");
   }
@@ -414,6 +436,7 @@ void check_text(Checker& checker) {
       checker.report.prove(entry("fences"), [&] { return check_fences(kernels[k], facts, expected); });
     checker.report.prove(entry("storage"), [&] { return check_buffers(kernels[k], facts); });
     check_layouts(checker, k);
+    check_wide_text(checker, k);
     check_sync_text(checker, k);
   }
 }

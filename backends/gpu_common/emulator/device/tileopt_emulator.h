@@ -167,6 +167,14 @@ TILEOPT_EMULATOR_WORD void tileopt_store4(void* p, tileopt_vector4 v) { *static_
 TILEOPT_EMULATOR_WORD void tileopt_store8(void* p, tileopt_vector8 v) { *static_cast<tileopt_vector8*>(p) = v; }
 TILEOPT_EMULATOR_WORD void tileopt_store16(void* p, tileopt_vector16 v) { *static_cast<tileopt_vector16*>(p) = v; }
 
+/* Between memory and a thread's own array, which is aligned like the access. */
+#define TILEOPT_EMULATOR_WIDE(bytes)                                                                                                            \
+  TILEOPT_EMULATOR_WORD void tileopt_fill##bytes(void* own, const void* memory) { tileopt_store##bytes(own, tileopt_load##bytes(memory)); } \
+  TILEOPT_EMULATOR_WORD void tileopt_spill##bytes(void* memory, const void* own) { tileopt_store##bytes(memory, tileopt_load##bytes(own)); }
+TILEOPT_EMULATOR_WIDE(4)
+TILEOPT_EMULATOR_WIDE(8)
+TILEOPT_EMULATOR_WIDE(16)
+
 /* ---- cp.async ---- */
 #define TILEOPT_EMULATOR_ASYNC_COPY(bytes)                                                                                     \
   TILEOPT_EMULATOR_WORD void tileopt_async_copy##bytes(void* shared, const void* global) {                                     \

@@ -1,0 +1,36 @@
+#include "backends/cuda/device_functions.h"
+
+namespace tileopt {
+
+namespace {
+struct DeviceFunction {
+  const char* head;  ///< of the helper's definition
+  const char* statements;
+};
+const DeviceFunction device_functions[] = {
+    {"float tileopt_exp_f32(float x) {", "return expf(x);"},
+    {"float tileopt_exp2_f32(float x) {", "return exp2f(x);"},
+    {"float tileopt_log_f32(float x) {", "return logf(x);"},
+    {"float tileopt_tanh_f32(float x) {", "return tanhf(x);"},
+    {"float tileopt_erf_f32(float x) {", "return erff(x);"},
+    {"float tileopt_rsqrt_f32(float x) {", "return rsqrtf(x);"},
+    {"float tileopt_max_f32(float a, float b) {", "float r;\n  asm(\"max.NaN.f32 %0, %1, %2;\" : \"=f\"(r) : \"f\"(a), \"f\"(b));\n  return r;"},
+    {"float tileopt_min_f32(float a, float b) {", "float r;\n  asm(\"min.NaN.f32 %0, %1, %2;\" : \"=f\"(r) : \"f\"(a), \"f\"(b));\n  return r;"},
+};
+}  // namespace
+
+std::string with_device_functions(std::string device) {
+  for (const DeviceFunction& function : device_functions) {
+    const std::size_t head = device.find(function.head);
+    if (head == std::string::npos) continue;
+    const std::size_t start = head + std::string(function.head).size();
+    std::size_t end = start;  // of the body, at its closing brace
+    for (int depth = 1; depth > 0; ++end) depth += device[end] == '{' ? 1 : device[end] == '}' ? -1 : 0;
+    const std::string body = device.substr(start, end - 1 - start);
+    device.replace(start, body.size(), std::string("\n#if defined(__CUDA_ARCH__)\n  ") + function.statements + "\n#else\n" + body.substr(body.find_first_not_of('\n')) +
+                                           (body.back() == '\n' ? "" : "\n") + "#endif\n");
+  }
+  return device;
+}
+
+}  // namespace tileopt
