@@ -117,7 +117,75 @@ void BodyPrinter::print_fence() {
   out_.line("tileopt_stream_fence();");
 }
 
+namespace {
+/// `expr` = rest + step * name, with a constant step; nothing where it is no such sum.
+std::optional<std::int64_t> step_of(const AstExprPtr& expr, const std::string& name) {
+  using Kind = AstExpr::Kind;
+  std::set<std::string> names;
+  collect_names(expr, names);
+  if (names.count(name) == 0) return 0;
+  const auto part = [&](std::size_t argument) { return step_of(expr->arguments[argument], name); };
+  if (expr->kind == Kind::name) return 1;
+  if (expr->kind == Kind::negate) return part(0) ? std::optional(-*part(0)) : std::nullopt;
+  if (expr->kind == Kind::add || expr->kind == Kind::sub) {
+    const auto a = part(0), b = part(1);
+    return a && b ? std::optional(expr->kind == Kind::add ? *a + *b : *a - *b) : std::nullopt;
+  }
+  if (expr->kind != Kind::mul) return std::nullopt;
+  for (const std::size_t factor : {std::size_t{0}, std::size_t{1}})
+    if (const auto constant = constant_value(expr->arguments[factor]))
+      if (const auto step = part(1 - factor)) return *constant * *step;
+  return std::nullopt;
+}
+}  // namespace
+
+bool BodyPrinter::print_split_loop(const AstFor& loop, const std::string& pragma) {
+  using Kind = AstExpr::Kind;
+  const std::vector<AstNodePtr> children = flat_children(loop.body);
+  if (language_ != Language::device_cpp || loop.step != 1 || children.size() != 1 || !std::holds_alternative<AstLeaf>(children[0]->node)) return false;
+  const auto& leaf = std::get<AstLeaf>(children[0]->node);
+  const AstStatement& statement = ast_.statements.at(leaf.statement);
+  const std::string name = names_.declare_value(loop.variable);
+  const std::vector<Fragment> fragments = choose_fragments(make_leaf_view(leaf, ast_, program_, storage_, settled_), machine_.find_atom(statement.atom), storage_);
+  if (fragments.empty() || (leaf.extents.empty() && std::all_of(fragments.begin(), fragments.end(), [](const Fragment& f) { return f.flag.empty(); }))) return false;
+  AstExprPtr last = loop.upper;
+  std::vector<std::string> tests;
+  for (std::size_t b = 0; b < leaf.extents.size(); ++b) {
+    const AstExprPtr extent = fold(leaf.extents[b]);
+    const auto step = step_of(extent, loop.variable);
+    if (!step || *step > 0) return false;
+    const AstExprPtr room = fold(ast_operation(Kind::sub, {substitute(extent, {{loop.variable, ast_integer(0)}}), ast_integer(statement.box[b].radix)}));
+    if (const auto constant = constant_value(room); constant && *step == 0 && *constant >= 0) continue;
+    const AstExprPtr none = ast_operation(Kind::sub, {loop.lower, ast_integer(1)});
+    const AstExprPtr limit = *step == 0 ? ast_operation(Kind::select, {ast_operation(Kind::ge, {room, ast_integer(0)}), loop.upper, none})
+                                        : ast_operation(Kind::floor_div, {room, ast_integer(-*step)});
+    last = last == loop.upper && *step != 0 ? ast_operation(Kind::min, {loop.upper, limit}) : last == loop.upper ? limit : ast_operation(Kind::min, {last, limit});
+  }
+  for (const Fragment& fragment : fragments)
+    if (!fragment.flag.empty() && !contains(tests, fragment.flag)) tests.push_back(fragment.flag);
+  const std::string lower = integer_c(resolve(loop.lower), names_, helpers_), upper = integer_c(resolve(loop.upper), names_, helpers_);
+  const std::string whole = names_.fresh(name + "_whole"), last_c = integer_c(resolve(last), names_, helpers_, tests.empty() ? 0 : 1);
+  out_.line("const int64_t " + whole + " = " + (tests.empty() ? last_c : join(tests, " && ") + " ? " + last_c + " : " + lower + " - 1") + ";");
+  const std::string head = "for (int64_t " + name + " = ", header = head + lower + "; " + name + " <= " + whole + "; ++" + name + ")";
+  record_loop(loop, header, pragma);
+  if (muted_ == 0) facts_.loops.back().whole = ast_expr_text(last);
+  out_.line(pragma.empty() ? "#pragma unroll 4" : pragma);
+  out_.open(header);
+  boxes_ = Boxes::whole;
+  print_braced(loop.body);
+  out_.close();
+  helpers_.use("tileopt_max");
+  ++muted_;
+  out_.open(head + "tileopt_max(" + lower + ", " + whole + " + 1); " + name + " <= " + upper + "; ++" + name + ")");
+  boxes_ = Boxes::cut;
+  print_braced(loop.body);
+  out_.close();
+  --muted_;
+  return true;
+}
+
 void BodyPrinter::print_loop_lines(const AstFor& loop, const std::string& pragma, bool fenced) {
+  if (!fenced && print_split_loop(loop, pragma)) return;
   const std::string header = loop_header(loop);
   record_loop(loop, header, pragma);
   if (fenced && muted_ == 0) facts_.loops.back().fenced = true;
@@ -265,7 +333,11 @@ void BodyPrinter::print_leaf(const AstLeaf& leaf) {
   for (auto& read : resolved.reads) read = resolve(read);
   LeafView view = make_leaf_view(resolved, ast_, program_, storage_, settled_);
   view.ahead = reads_ahead(leaf);
-  LeafPrinter(out_, storage_, names_, helpers_, machine_, machine_.vector_bytes, language_).print(view, take_braces(), fragments);
+  LeafPrinter printer(out_, storage_, names_, helpers_, machine_, machine_.vector_bytes, language_);
+  const Boxes boxes = std::exchange(boxes_, Boxes::any);
+  const bool braced = take_braces();
+  if (boxes == Boxes::whole) return printer.print_wide(view, fragments);
+  printer.print(view, braced, boxes == Boxes::any ? fragments : std::vector<Fragment>{});
 }
 
 void BodyPrinter::print_for(const AstFor& loop) {
@@ -279,6 +351,11 @@ std::string BodyPrinter::unroll_count(const AstFor& loop) const {
   const auto lower = constant_value(fold(resolve(loop.lower)));
   const auto upper = constant_value(fold(resolve(loop.upper)));
   long count = 4;
+  // A last iteration that comes early leaves the loop's length open, not the most that it may be.
+  const AstExprPtr last = fold(resolve(loop.upper));
+  if (language_ == Language::device_cpp && lower && last->kind == AstExpr::Kind::min)
+    for (const AstExprPtr& most : last->arguments)
+      if (const auto constant = constant_value(most)) count = (*constant - *lower) / loop.step + 1;
   if (lower && upper) count = (*upper - *lower) / loop.step + 1;
   return count < 2 || count > max_hinted_unroll ? "" : std::to_string(count);
 }

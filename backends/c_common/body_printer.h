@@ -65,6 +65,8 @@ class BodyPrinter {
   /// The accumulated element lives in a C variable during the loop. `clause(variable)`: appended to the pragma.
   void print_replaced(const AstFor& loop, const Accumulation& accumulation, const std::string& pragma_head,
                       const std::function<std::string(const std::string&)>& clause);
+  /// A counting loop around one leaf with wide accesses, in two: while its box is whole, without a test of every box, and the rest.
+  bool print_split_loop(const AstFor& loop, const std::string& pragma);
   /// A counting loop whose only leaf accumulates into one element keeps that in a variable.
   void print_counting(const AstFor& loop, const std::string& pragma);
   std::string loop_header(const AstFor& loop);
@@ -90,6 +92,8 @@ class BodyPrinter {
   int muted_ = 0;          ///< > 0 in repeated copies of an unrolled body: facts are recorded once
   std::map<std::string, const AstFor*> around_;  ///< digit -> loop around that counts
   std::set<std::string> settled_;  ///< variables of bound loops around
+  enum class Boxes { any, whole, cut };
+  Boxes boxes_ = Boxes::any;  ///< which boxes the next leaf runs
   bool braced_ = false;    ///< the next node is the only one between its braces
 };
 

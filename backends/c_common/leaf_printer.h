@@ -29,6 +29,8 @@ class LeafPrinter {
   /// `braced`: the leaf is all there is between the braces around it. `fragments`: operands that move several elements at once where the whole
   /// box runs. @throws Refusal where the leaf has no form.
   void print(const LeafView& leaf, bool braced, const std::vector<Fragment>& fragments = {});
+  /// The whole box, in a block that the caller has opened.
+  void print_wide(const LeafView& leaf, const std::vector<Fragment>& fragments);
 
  private:
   using Point = std::vector<AstExprPtr>;
@@ -40,7 +42,6 @@ class LeafPrinter {
 
   /// `scoped`: the caller has opened a block for this leaf.
   void print_full(const LeafView& leaf, bool scoped);
-  void print_wide(const LeafView& leaf, const std::vector<Fragment>& fragments);
   void print_edge(const LeafView& leaf, const std::vector<AstExprPtr>& extents, bool scoped);
   void print_unrolled(const LeafView& leaf);
   void print_loops(const LeafView& leaf, const std::vector<AstExprPtr>& bounds);

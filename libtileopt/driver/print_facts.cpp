@@ -15,6 +15,7 @@ Document write_loop(const PrintFacts::Loop& loop) {
                        {"upper", loop.upper},       {"step", loop.step},     {"level", loop.level},   {"subscripts", loop.subscripts}};
   if (loop.persistent) document["persistent"] = true;
   if (loop.fenced) document["fenced"] = true;
+  if (!loop.whole.empty()) document["whole"] = loop.whole;
   if (loop.agents == 0) return document;
   document["agents"] = loop.agents;
   document["weight"] = loop.weight;
@@ -24,11 +25,12 @@ Document write_loop(const PrintFacts::Loop& loop) {
 }
 
 PrintFacts::Loop read_loop(const Field& field) {
-  field.allow_only({"variable", "header", "pragma", "lower", "upper", "step", "level", "subscripts", "persistent", "agents", "weight", "threads", "guarded", "fenced"});
+  field.allow_only({"variable", "header", "pragma", "lower", "upper", "step", "level", "subscripts", "persistent", "agents", "weight", "threads", "guarded", "fenced", "whole"});
   PrintFacts::Loop loop{field["variable"].text(), field["header"].text(),  field["pragma"].text(), field["lower"].text(),
                         field["upper"].text(),    field["step"].integer(), field["level"].text(),  texts(field["subscripts"]),
                         field.has("persistent") && field["persistent"].boolean()};
   loop.fenced = field.has("fenced") && field["fenced"].boolean();
+  if (field.has("whole")) loop.whole = field["whole"].text();
   if (!field.has("agents")) return loop;
   loop.agents = field["agents"].integer();
   loop.weight = field["weight"].integer();

@@ -25,6 +25,7 @@ struct PrintFacts {
     long weight = 1;                           ///< agent loops: weight of that digit; variable = number / weight % agents, the outermost one number / weight
     long threads = 0;                          ///< agent loops: agents that a block of the launch has
     bool guarded = true;                       ///< agent loops: agents outside of the bounds are kept out by a test
+    std::string whole = "";                    ///< ast_expr_text: for values up to this one the box of the only leaf below was printed whole; "": nothing said
     bool fenced = false;                       ///< its body ends with a fence: what it stored past the caches is visible to others
   };
   struct Buffer {

@@ -57,6 +57,7 @@ Document write_promotion(const Promotion& promotion) {
   for (const BufferDim& dim : promotion.layout) {
     layout.push_back({{"name", dim.name}, {"tensor_dim", dim.tensor_dim}, {"radix", dim.radix}});
     if (!dim.level.empty()) layout.back()["level"] = dim.level;
+    if (dim.weight > 0) layout.back()["weight"] = dim.weight;
   }
   Document document = {{"tensor", promotion.tensor},
           {"array", promotion.array},
@@ -118,13 +119,14 @@ Promotion read_promotion(const DocumentReader& entry) {
   }
   std::set<std::string> names;
   for (const DocumentReader& item : entry.at("layout").items()) {
-    item.expect_object({"name", "tensor_dim", "radix", "level"});
+    item.expect_object({"name", "tensor_dim", "radix", "level", "weight"});
     BufferDim dim;
     dim.name = identifier(item.at("name"));
     dim.tensor_dim = static_cast<int>(item.integer("tensor_dim", 0, 63));
     dim.radix = item.integer("radix", 0, kMaxRadix);
     if (!names.insert(dim.name).second) item.at("name").fail("the name `" + dim.name + "` occurs twice", "rename one");
     if (item.has("level")) dim.level = item.text("level");
+    if (item.has("weight")) dim.weight = item.integer("weight", 1, kMaxRadix);
     promotion.layout.push_back(std::move(dim));
   }
   promotion.zero_fill = entry.at("zero_fill").flag();

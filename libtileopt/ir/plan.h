@@ -36,6 +36,7 @@ struct BufferDim {
   long radix = 0;
   std::string level = "";  ///< of the copy's digit: an agent level spreads the copy over agents; "" = sequential, or lanes where it is the last.
                            ///< In a space that agents own, the dimension is the agents' coordinate
+  long weight = 0;         ///< elements of the tensor's dimension that a step moves; 0: as the order says, most significant first
 };
 
 /// Keep `tensor` in `array` below the band `after` (empty: for the whole kernel).

@@ -322,12 +322,16 @@ std::optional<Infeasible> PromotionBuilder::lay_out(const Promotion& promotion, 
     std::vector<std::size_t> dims;
     for (std::size_t i = 0; i < promotion.layout.size(); ++i)
       if (promotion.layout[i].tensor_dim == static_cast<int>(d)) dims.push_back(i);
+    // Places in memory follow the layout, significance the weights.
+    std::stable_sort(dims.begin(), dims.end(), [&](std::size_t a, std::size_t b) { return promotion.layout[a].weight > promotion.layout[b].weight; });
     if (dims.empty() && tile.size[d] != 1)
       return refuse("pin", entry, "the layout leaves out dimension " + std::to_string(d) + " of size " + std::to_string(tile.size[d]));
     long weight = 1;
     for (std::size_t i = dims.size(); i-- > 0;) {
       const long radix = promotion.layout[dims[i]].radix;
       tile.weights[dims[i]] = weight;
+      if (const long given = promotion.layout[dims[i]].weight; given != 0 && given != weight)
+        return refuse("pin", entry, "layout dimension " + promotion.layout[dims[i]].name + " has weight " + std::to_string(given) + ", and the digits below it make " + std::to_string(weight));
       if (i > 0) {
         if (radix == 0) return refuse("pin", entry, "only the most significant digit of a dimension may have radix 0");
         tile.extents[dims[i]] = radix;

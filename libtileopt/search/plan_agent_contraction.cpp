@@ -25,7 +25,7 @@ struct Factor {
 class TilePlanner {
  public:
   TilePlanner(const PlanRequest& request, const Contraction& contraction, long tile, const Atom& fma, const Atom& box)
-      : request_(request), c_(contraction), tile_(tile), fma_(fma), box_(box) {}
+      : request_(request), c_(contraction), tile_(tile), run_(run_of(contraction, tile)), fma_(fma), box_(box) {}
 
   bool shape(std::string& why_not);
   std::string label() const { return "shared tiles of " + std::to_string(kThreads * tile_) + "x" + std::to_string(kThreads * tile_); }
@@ -34,6 +34,8 @@ class TilePlanner {
   PlanPart build(NameTable& names) const;
 
  private:
+  /// Neighbours along the lanes that a thread reads at once.
+  static long run_of(const Contraction& contraction, long tile) { return std::min(tile, kVectorBytes / std::min(contraction.view.accesses[1 + contraction.right].element_bytes, 8)); }
   const MemberRange& range(std::size_t m) const { return c_.view.ranges[m]; }
   const std::string& iterator(std::size_t m) const { return c_.view.members[m]; }
   bool find_factor(std::size_t read, std::size_t across, Factor& factor, std::string& why_not) const;
@@ -41,7 +43,7 @@ class TilePlanner {
 
   const PlanRequest& request_;
   const Contraction c_;  ///< options are built after planning has moved on
-  long tile_;
+  long tile_, run_;
   const Atom& fma_;
   const Atom& box_;
   Factor left_, right_;
@@ -110,20 +112,27 @@ Promotion TilePlanner::promote_factor(const Factor& factor, const std::string& a
   const long fast_threads = fast_extent / side, slow_threads = std::min(slow_extent, kThreads * kThreads / fast_threads);
   const auto name = [&](const std::string& part) { return digits.unique(promotion.array + "_" + part); };
   std::vector<BufferDim> rows, columns;
+  const std::string y = name("y"), x = name("x"), v = name("v");
   if (slow_extent > slow_threads) rows.push_back({static_cast<int>(slow), name("s"), slow_extent / slow_threads, ""});
-  rows.push_back({static_cast<int>(slow), name("y"), slow_threads, agent});
-  columns.push_back({static_cast<int>(fast), name("x"), fast_threads, agent});
-  columns.push_back({static_cast<int>(fast), name("v"), side, ""});
+  rows.push_back({static_cast<int>(slow), y, slow_threads, agent});
+  if (along_is_fast) {
+    columns = {{static_cast<int>(fast), x, fast_threads, agent}, {static_cast<int>(fast), v, side, ""}};
+  } else {
+    // Neighbouring threads read neighbouring runs: all first runs lie before all second ones.
+    const long run = &factor == &right_ ? std::min(side, run_) : side, runs = side / run;
+    if (runs > 1) columns.push_back({static_cast<int>(fast), name("h"), runs, "", run});
+    columns.push_back({static_cast<int>(fast), x, fast_threads, agent, runs > 1 ? side : 0});
+    columns.push_back({static_cast<int>(fast), v, run, "", runs > 1 ? 1L : 0L});
+  }
+  // What a thread multiplies side by side lies side by side; threads come first, so that one of them has its accesses in one loop.
+  promotion.copy_order = {y, x};
   for (const std::vector<BufferDim>* part : {&rows, &columns})
-    for (const BufferDim& dim : *part) promotion.copy_order.push_back(dim.name);
-  // What a thread multiplies side by side lies side by side.
+    for (const BufferDim& dim : *part)
+      if (dim.name != y && dim.name != x) promotion.copy_order.push_back(dim.name);
   if (along_is_fast) std::swap(rows, columns);
   promotion.layout = rows;
   promotion.layout.insert(promotion.layout.end(), columns.begin(), columns.end());
-  if (!along_is_fast) {
-    promotion.copy_order.clear();
-    return promotion;
-  }
+  if (!along_is_fast) return promotion;
   const std::vector<SharedAccess> accesses = {
       {[=](long lane, long row) { return lane % fast_threads * side * row + lane / fast_threads; }, 1, factor.across_extent * kDepth / (kThreads * kThreads)},
       {[this](long lane, long) { return lane / kThreads * tile_; }, std::max(1L, std::min(tile_, kVectorBytes / factor.access->element_bytes)), kDepth * std::max(1L, tile_ * factor.access->element_bytes / kVectorBytes)}};
@@ -152,7 +161,8 @@ PlanPart TilePlanner::build(NameTable& names) const {
   const auto is_summed = [&](std::size_t m) { return std::count(c_.reduction.begin(), c_.reduction.end(), m) > 0; };
   std::map<std::size_t, std::vector<Digit>> table;
   for (std::size_t m = 0; m < c_.view.members.size(); ++m) {
-    if (m == c_.rows || m == c_.lanes) table[m] = {{digit(m, 'b'), 0, block}, {digit(m, 't'), kThreads, agent}, {digit(m, 'i'), tile_, atom}};
+    if (m == c_.rows) table[m] = {{digit(m, 'b'), 0, block}, {digit(m, 't'), kThreads, agent}, {digit(m, 'i'), tile_, atom}};
+    else if (m == c_.lanes) table[m] = {{digit(m, 'b'), 0, block}, {digit(m, 't'), kThreads, agent}, {digit(m, 'h'), tile_ / run_, atom}, {digit(m, 'i'), run_, atom}};
     else if (m == c_.reduction.back()) table[m] = {{digit(m, 'b'), 0, serial}, {digit(m, 'i'), kDepth, unrolled}};
     else table[m] = {{member.at(m), 0, is_summed(m) ? serial : block}};
     part.digits.emplace_back(member.at(m), table[m]);
@@ -162,7 +172,7 @@ PlanPart TilePlanner::build(NameTable& names) const {
   for (const std::size_t m : {c_.rows, c_.lanes}) {
     above.push_back(table.at(m)[0].name);
     agents.push_back(table.at(m)[1].name);
-    boxes.push_back(table.at(m)[2].name);
+    for (std::size_t d = 2; d < table.at(m).size(); ++d) boxes.push_back(table.at(m)[d].name);
   }
   for (const std::size_t m : c_.reduction) sums.push_back(table.at(m).front().name);
   std::vector<std::string> inner = agents;
@@ -211,7 +221,7 @@ PlanPart TilePlanner::build(NameTable& names) const {
 }
 
 const Atom* find_body(const Machine& machine, const std::string& body) {
-  const auto found = std::find_if(machine.atoms.begin(), machine.atoms.end(), [&](const Atom& atom) { return atom.body == body && atom.rank == 2 && atom.pipe.empty(); });
+  const auto found = std::find_if(machine.atoms.begin(), machine.atoms.end(), [&](const Atom& atom) { return atom.body == body && (atom.rank == 2 || atom.rank == 3) && atom.pipe.empty(); });
   return found == machine.atoms.end() ? nullptr : &*found;
 }
 
@@ -221,8 +231,8 @@ std::vector<PartOption> plan_agent_contraction(const PlanRequest& request, const
   const Atom* fma = find_body(request.machine, "multiply_add");
   const Atom* box = find_body(request.machine, "elementwise");
   const AtomPin* pin = request.pins.atom(contraction.statement);
-  if (fma == nullptr || box == nullptr || (pin && pin->atom.empty())) {
-    why_not = pin && pin->atom.empty() ? pin_text(*pin->pin) + " asks for scalar code" : "the machine has no multiply_add atom of rank 2";
+  if (fma == nullptr || fma->rank != 3 || box == nullptr || (pin && pin->atom.empty())) {
+    why_not = pin && pin->atom.empty() ? pin_text(*pin->pin) + " asks for scalar code" : "the machine has no multiply_add atom of rank 3";
     return {};
   }
   const auto& accesses = contraction.view.accesses;

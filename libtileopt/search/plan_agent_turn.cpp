@@ -118,6 +118,7 @@ Promotion TurnPlanner::promote(const Operand& operand, const std::string& after,
   const auto name = [&](const std::string& part) { return digits.unique(promotion.array + "_" + part); };
   const auto across = static_cast<int>(operand.across), along = static_cast<int>(operand.along);
   promotion.layout = {{across, name("s"), stored_run_, ""}, {across, name("y"), kThreads, agent}, {along, name("x"), kThreads, agent}, {along, name("v"), loaded_run_, ""}};
+  promotion.copy_order = {promotion.layout[1].name, promotion.layout[2].name, promotion.layout[0].name, promotion.layout[3].name};
   const std::vector<SharedAccess> accesses = {
       {[this](long lane, long row) { return lane / kThreads * row + lane % kThreads * loaded_run_; }, loaded_run_, stored_run_},
       {[this](long lane, long row) { return lane % kThreads * stored_run_ * row + lane / kThreads; }, 1, stored_run_ * loaded_run_}};

@@ -78,9 +78,8 @@ std::vector<Proposal> propose_scan(const Program& program, const Machine&, const
   return proposals;
 }
 
-constexpr long kBlockParts = 256;      ///< least partial results of a reduction along a row: one a thread of its block
-constexpr long kMostBlockParts = 1024; ///< ... and most
-constexpr double kRowsInCache = 0.5;   ///< of the nearest cache, for rows that are read again
+constexpr long kBlockParts = 256;      ///< partial results of a reduction along a row: one a thread of its block
+constexpr long kLastParts = 16;        ///< ... and of those: what remains is short for one thread
 constexpr double kWorthSplitting = 512;  ///< trips
 
 /// Where one step of the iterator is a step to the neighbour in memory.
@@ -110,31 +109,6 @@ std::optional<std::size_t> row_iterator(const Program& program, const Statement&
     }
   }
   return along ? std::optional(k) : std::nullopt;
-}
-
-/// Partial results of a reduction along a row, one a thread. The threads that a multiprocessor holds work on so many rows at a time that those
-/// which several statements read stay in its cache.
-long block_parts(const Program& program, const Statement& s, const StatementView& view, std::size_t k, const Machine& machine) {
-  const Memory* cache = machine.find_memory("L1");
-  if (cache == nullptr || !machine.multiprocessor) return kBlockParts;
-  double row_bytes = 0;
-  for (std::size_t r = 0; r < s.reads.size(); ++r) {
-    std::size_t readers = 0;
-    for (const Statement& other : program.statements())
-      readers += std::any_of(other.reads.begin(), other.reads.end(), [&](const Access& read) { return read.tensor == s.reads[r].tensor; }) ? 1 : 0;
-    if (readers > 1 && view.accesses[1 + r].unit_stride(k)) row_bytes = std::max(row_bytes, view.ranges[k].typical * view.accesses[1 + r].element_bytes);
-  }
-  long parts = kBlockParts;
-  const auto rows = [&] { return double(machine.multiprocessor->threads) / double(parts); };
-  while (parts < kMostBlockParts && rows() * row_bytes > kRowsInCache * cache->capacity && double(parts) * 2 <= view.ranges[k].typical) parts *= 2;
-  return parts;
-}
-
-/// Partial results are one a thread; these are so many again that two short loops remain.
-std::optional<long> last_parts(std::optional<long> parts) {
-  for (long n = kBlockParts; n <= kMostBlockParts; n *= 2)
-    if (parts == n) return n == kBlockParts ? 16 : 32;
-  return std::nullopt;
 }
 
 constexpr double kThreadsToKeepBusy = 1024;  ///< of a multiprocessor: half of what it can hold
@@ -174,10 +148,10 @@ std::vector<Proposal> propose_split(const Program& program, const Machine& machi
     const StatementView view = view_statement(program, s.name, iterator_members(s), sizes);
     const std::size_t last = s.iterators.size() - 1;
     // The partial results of a block, combined: read in turn from a local of as many parts.
-    const auto parts = last_parts(view.ranges[last].constant);
-    const bool combines = s.reads.size() == 1 && program.tensor(s.reads[0].tensor).role == TensorRole::local && parts && !moves_with(s.write, s, last);
+    const bool combines = s.reads.size() == 1 && program.tensor(s.reads[0].tensor).role == TensorRole::local && view.ranges[last].constant == kBlockParts &&
+                          !moves_with(s.write, s, last);
     if (combines) {
-      proposals.push_back({{"split", {s.name, s.iterators[last]}, with_shared({{"chunk", 1}, {"parts", *parts}}, last)},
+      proposals.push_back({{"split", {s.name, s.iterators[last]}, with_shared({{"chunk", 1}, {"parts", kLastParts}}, last)},
                            "the partial results of a block are combined by several of its threads", names_of(s)});
       continue;
     }
@@ -189,7 +163,7 @@ std::vector<Proposal> propose_split(const Program& program, const Machine& machi
     }
     if (!k || view.ranges[*k].typical < kWorthSplitting || view.ranges[*k].constant) continue;
     const long run = std::max(1L, widest_run(machine, program, view, s.iterators[*k]));
-    proposals.push_back({{"split", {s.name, s.iterators[*k]}, with_shared({{"chunk", run}, {"parts", block_parts(program, s, view, *k, machine)}}, *k)},
+    proposals.push_back({{"split", {s.name, s.iterators[*k]}, with_shared({{"chunk", run}, {"parts", kBlockParts}}, *k)},
                          "the terms of " + s.write.tensor + " lie side by side along " + s.iterators[*k] + ": the threads of a block read them together", names_of(s)});
   }
   return proposals;

@@ -1,6 +1,7 @@
 /// text, of accesses that move several neighbours at once: the neighbours lie side by side, and the first of them where an access of that size
 /// may start. What sizes and addresses decide was tested before.
 #include <algorithm>
+#include <map>
 
 #include "verify/ast_expr_reader.h"
 #include "verify/obligations.h"
@@ -84,6 +85,28 @@ Outcome check_access(const Checker& checker, const Leaf& leaf, const PrintFacts:
   return refutation;
 }
 
+/// Up to the printed value of the loop, every point of the leaf's box is inside its extents.
+Outcome check_whole(const Checker& checker, std::size_t index, const std::string& whole) {
+  const LoopUse& loop = checker.execution.loops[index];
+  for (const std::size_t number : loop.leaves) {
+    const Leaf& leaf = checker.execution.leaves[number];
+    std::map<std::string, unsigned> dims;
+    for (const std::string& name : leaf.loops) dims.emplace(name, static_cast<unsigned>(dims.size()));
+    const AstExprReader reader(leaf.points.space(), dims);
+    const isl::pw_aff variable = reader.dim(static_cast<unsigned>(loop.depth));
+    const isl::set up_to = leaf.points.intersect(variable.le_set(reader.value(parse_ast_expr(whole, "print facts"), leaf.points)));
+    for (std::size_t b = 0; b < leaf.node->extents.size(); ++b) {
+      const isl::pw_aff extent = reader.value(leaf.node->extents[b], up_to);
+      const isl::set cut = up_to.intersect(extent.lt_set(reader.constant(leaf.statement->box[b].radix)));
+      if (cut.is_empty()) continue;
+      Refutation refutation = wrong(leaf, "its box is not whole up to " + loop.node->variable + " = " + whole);
+      refutation.witness = poly::sample_text(cut);
+      return refutation;
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 void check_wide_text(Checker& checker, std::size_t kernel) {
@@ -97,6 +120,13 @@ void check_wide_text(Checker& checker, std::size_t kernel) {
                            for (const PrintFacts::Wide& wide : printed[at].wide)
                              if (Outcome outcome = check_access(checker, leaf, wide, kernel)) return outcome;
                            ++at;
+                         }
+                         std::size_t place = 0;
+                         for (std::size_t i = 0; i < checker.execution.loops.size(); ++i) {
+                           if (checker.execution.loops[i].kernel != kernel || place >= checker.facts[kernel].loops.size()) continue;
+                           const std::string& whole = checker.facts[kernel].loops[place++].whole;
+                           if (whole.empty()) continue;
+                           if (Outcome outcome = check_whole(checker, i, whole)) return outcome;
                          }
                          return {};
                        });
