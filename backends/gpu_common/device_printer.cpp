@@ -269,7 +269,7 @@ std::string DevicePrinter::block_lines(const LaunchPlan& plan, const std::string
 /// Where register tiles leave room for it, the compiler keeps to the registers of two blocks: one computes while the other waits.
 std::string DevicePrinter::resident_blocks(long threads) const {
   constexpr long kOthers = 56;  // addresses and operands beside a tile
-  if (!machine_.multiprocessor || facts_.registers == 0) return "";
+  if (machine_.backend != "cuda" || !machine_.multiprocessor || facts_.registers == 0) return "";
   const Multiprocessor& m = *machine_.multiprocessor;
   const bool fits = 2 * threads <= m.threads && 2 * shared_bytes_ <= m.shared_bytes && 2 * threads * (facts_.registers + kOthers) <= m.registers;
   return fits ? ", 2" : "";
