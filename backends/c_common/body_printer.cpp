@@ -11,6 +11,7 @@ namespace tileopt {
 
 namespace {
 constexpr long max_hinted_unroll = 64;
+constexpr long max_unroll_around_tiles = 16;  ///< of loops on devices, whose bodies may be tiles: their code has to stay in a cache
 }  // namespace
 
 bool mentions(const std::string& text, const std::string& identifier) {
@@ -148,6 +149,8 @@ bool BodyPrinter::print_split_loop(const AstFor& loop, const std::string& pragma
   const std::string name = names_.declare_value(loop.variable);
   const std::vector<Fragment> fragments = choose_fragments(make_leaf_view(leaf, ast_, program_, storage_, settled_), machine_.find_atom(statement.atom), storage_);
   if (fragments.empty() || (leaf.extents.empty() && std::all_of(fragments.begin(), fragments.end(), [](const Fragment& f) { return f.flag.empty(); }))) return false;
+  // Loops of a few iterations are not worth two bodies.
+  if (const AstExprPtr most = fold(resolve(loop.upper)); constant_value(most) || most->kind == Kind::min) return false;
   AstExprPtr last = loop.upper;
   std::vector<std::string> tests;
   for (std::size_t b = 0; b < leaf.extents.size(); ++b) {
@@ -355,7 +358,7 @@ std::string BodyPrinter::unroll_count(const AstFor& loop) const {
   const AstExprPtr last = fold(resolve(loop.upper));
   if (language_ == Language::device_cpp && lower && last->kind == AstExpr::Kind::min)
     for (const AstExprPtr& most : last->arguments)
-      if (const auto constant = constant_value(most)) count = (*constant - *lower) / loop.step + 1;
+      if (const auto constant = constant_value(most)) count = std::min<long>(max_unroll_around_tiles, (*constant - *lower) / loop.step + 1);
   if (lower && upper) count = (*upper - *lower) / loop.step + 1;
   return count < 2 || count > max_hinted_unroll ? "" : std::to_string(count);
 }

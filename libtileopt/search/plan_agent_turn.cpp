@@ -118,7 +118,6 @@ Promotion TurnPlanner::promote(const Operand& operand, const std::string& after,
   const auto name = [&](const std::string& part) { return digits.unique(promotion.array + "_" + part); };
   const auto across = static_cast<int>(operand.across), along = static_cast<int>(operand.along);
   promotion.layout = {{across, name("s"), stored_run_, ""}, {across, name("y"), kThreads, agent}, {along, name("x"), kThreads, agent}, {along, name("v"), loaded_run_, ""}};
-  promotion.copy_order = {promotion.layout[1].name, promotion.layout[2].name, promotion.layout[0].name, promotion.layout[3].name};
   const std::vector<SharedAccess> accesses = {
       {[this](long lane, long row) { return lane / kThreads * row + lane % kThreads * loaded_run_; }, loaded_run_, stored_run_},
       {[this](long lane, long row) { return lane % kThreads * stored_run_ * row + lane / kThreads; }, 1, stored_run_ * loaded_run_}};
@@ -145,10 +144,10 @@ PlanPart TurnPlanner::build(NameTable& names) const {
     else table.push_back({{members.members[m], 0, block}});
     part.digits.emplace_back(members.members[m], table.back());
   }
-  // Blocks that follow each other read on in the same rows.
+  // Blocks that follow each other write on in the same rows.
   for (std::size_t m = 0; m < view_.members.size(); ++m)
-    if (m != loaded_) above.push_back(table[m].front().name);
-  above.push_back(table[loaded_].front().name);
+    if (m != stored_) above.push_back(table[m].front().name);
+  above.push_back(table[stored_].front().name);
   order = above;
   order.insert(order.end(), {table[loaded_][2].name, table[stored_][1].name, table[loaded_][1].name});
   part.members[view_.statement] = std::move(members);

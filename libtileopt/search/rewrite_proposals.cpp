@@ -78,7 +78,8 @@ std::vector<Proposal> propose_scan(const Program& program, const Machine&, const
   return proposals;
 }
 
-constexpr long kBlockParts = 256;      ///< partial results of a reduction along a row: one a thread of its block
+constexpr long kBlockParts = 256, kLongParts = 512;  ///< partial results of a reduction along a row: one a thread of its block; of long rows more
+constexpr double kLongRow = 2048;      ///< elements; measured on an H200: rows of 8192 gain a quarter, and lose again with 1024 threads
 constexpr long kLastParts = 16;        ///< ... and of those: what remains is short for one thread
 constexpr double kWorthSplitting = 512;  ///< trips
 
@@ -148,8 +149,8 @@ std::vector<Proposal> propose_split(const Program& program, const Machine& machi
     const StatementView view = view_statement(program, s.name, iterator_members(s), sizes);
     const std::size_t last = s.iterators.size() - 1;
     // The partial results of a block, combined: read in turn from a local of as many parts.
-    const bool combines = s.reads.size() == 1 && program.tensor(s.reads[0].tensor).role == TensorRole::local && view.ranges[last].constant == kBlockParts &&
-                          !moves_with(s.write, s, last);
+    const bool of_block = view.ranges[last].constant == kBlockParts || view.ranges[last].constant == kLongParts;
+    const bool combines = s.reads.size() == 1 && program.tensor(s.reads[0].tensor).role == TensorRole::local && of_block && !moves_with(s.write, s, last);
     if (combines) {
       proposals.push_back({{"split", {s.name, s.iterators[last]}, with_shared({{"chunk", 1}, {"parts", kLastParts}}, last)},
                            "the partial results of a block are combined by several of its threads", names_of(s)});
@@ -163,7 +164,7 @@ std::vector<Proposal> propose_split(const Program& program, const Machine& machi
     }
     if (!k || view.ranges[*k].typical < kWorthSplitting || view.ranges[*k].constant) continue;
     const long run = std::max(1L, widest_run(machine, program, view, s.iterators[*k]));
-    proposals.push_back({{"split", {s.name, s.iterators[*k]}, with_shared({{"chunk", run}, {"parts", kBlockParts}}, *k)},
+    proposals.push_back({{"split", {s.name, s.iterators[*k]}, with_shared({{"chunk", run}, {"parts", view.ranges[*k].typical < kLongRow ? kBlockParts : kLongParts}}, *k)},
                          "the terms of " + s.write.tensor + " lie side by side along " + s.iterators[*k] + ": the threads of a block read them together", names_of(s)});
   }
   return proposals;

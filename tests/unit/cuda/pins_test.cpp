@@ -41,7 +41,7 @@ TEST_F(CudaPinsTest, ContiguousLoopIsTheThreads) {
   const auto outcome = compile(scale, {});
   ASSERT_TRUE(feasible(outcome)) << to_string(std::get<Infeasible>(outcome));
   EXPECT_EQ(digits(std::get<Outcome>(outcome), "i"), "ib:block");
-  EXPECT_EQ(digits(std::get<Outcome>(outcome), "j"), "jb:block jt:thread/256");
+  EXPECT_EQ(digits(std::get<Outcome>(outcome), "j"), "jb:block jt:thread/256 jv:atom/4");
 }
 
 TEST_F(CudaPinsTest, BlocksAndThreadsArePinned) {

@@ -68,7 +68,7 @@ TEST_F(WideAccesses, WhatNobodyTestedIsRefuted) {
 TEST_F(WideAccesses, APlaceBetweenTwoMultiplesIsRefuted) {
   const std::string text =
       compile("def shift(X: f32[R, N + 1], Y: out[f32[R, N]]):\n    for i, j in grid(R, N):\n        Y[i, j] = X[i, j + 1] * 2.0\n").text.source;
-  EXPECT_EQ(text.find("tileopt_fill16"), std::string::npos) << text;
+  EXPECT_EQ(text.find("tileopt_fill16(&"), std::string::npos) << text;
   EXPECT_NE(text.find("tileopt_spill16(&Y["), std::string::npos) << "the result is aligned all the same";
   EXPECT_NE(refuted([](PrintFacts& facts) { facts.leaves.at(0).wide.push_back({1, 0, 16, true, "N + 1"}); }).find("starts between two multiples of its size"),
             std::string::npos);
@@ -80,6 +80,19 @@ TEST_F(WideAccesses, PaddedRowsAreCompared) {
   EXPECT_EQ(refuted([](PrintFacts&) {}), "");
   EXPECT_NE(refuted([](PrintFacts& facts) { facts.buffers.at(0).strides = {1024, 64, 4, 1}; }).find("the strides of A_shared"), std::string::npos);
   EXPECT_NE(refuted([](PrintFacts& facts) { facts.buffers.at(0).bytes = 16384; }).find("the storage of A_shared"), std::string::npos);
+}
+
+TEST_F(WideAccesses, LoopsRunWholeBoxesWithoutTests) {
+  const std::string text = compile("def two(X: f32[R, N], Y: out[f32[R, N]], Z: out[f32[R, N]]):\n    for i in range(R):\n        for j in range(N):\n"
+                                   "            Y[i, j] = X[i, j] * 2.0\n        for j in range(N):\n            Z[i, j] = X[i, j] * 3.0\n").text.source;
+  EXPECT_NE(text.find("const int64_t jb_whole = Y_aligned16 && X_aligned16 ? "), std::string::npos) << text;
+  EXPECT_NE(text.find("for (int64_t jb = tileopt_max(0, jb_whole + 1); "), std::string::npos) << text;
+  EXPECT_EQ(refuted([](PrintFacts&) {}), "");
+  const auto too_far = [](PrintFacts& facts) {
+    for (PrintFacts::Loop& loop : facts.loops)
+      if (!loop.whole.empty()) loop.whole = "1000";
+  };
+  EXPECT_NE(refuted(too_far).find("its box is not whole up to "), std::string::npos) << refuted(too_far);
 }
 
 TEST_F(WideAccesses, RowsOnTopOfEachOtherAreRefuted) {

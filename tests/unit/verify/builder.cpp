@@ -123,9 +123,10 @@ class FaithfulPrinter {
 PrintFacts faithful_facts(const Program& program, const Ast& ast) {
   FaithfulPrinter printer(program, ast);
   printer.print(ast.root);
-  for (const Array& array : ast.arrays)
+  for (const Array& array : ast.arrays) {
     printer.facts.buffers.push_back({array.name, array.space, array.slots * array.elements() * size_bytes(array.element), array.slots});
     printer.facts.buffers.back().strides = array.strides;
+  }
   return printer.facts;
 }
 
