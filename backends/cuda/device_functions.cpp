@@ -27,8 +27,8 @@ std::string with_device_functions(std::string device) {
     std::size_t end = start;  // of the body, at its closing brace
     for (int depth = 1; depth > 0; ++end) depth += device[end] == '{' ? 1 : device[end] == '}' ? -1 : 0;
     const std::string body = device.substr(start, end - 1 - start);
-    device.replace(start, body.size(), std::string("\n#if defined(__CUDA_ARCH__)\n  ") + function.statements + "\n#else\n" + body.substr(body.find_first_not_of('\n')) +
-                                           (body.back() == '\n' ? "" : "\n") + "#endif\n");
+    const std::size_t first = body.find_first_not_of(" \n"), last = body.find_last_not_of(" \n");
+    device.replace(start, body.size(), std::string("\n#if defined(__CUDA_ARCH__)\n  ") + function.statements + "\n#else\n  " + body.substr(first, last + 1 - first) + "\n#endif\n");
   }
   return device;
 }

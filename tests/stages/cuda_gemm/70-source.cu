@@ -39,6 +39,8 @@ typedef cudaStream_t tileopt_stream;
 extern __shared__ __align__(1024) unsigned char tileopt_shared[];
 #define TILEOPT_SHARED_BASE tileopt_shared
 static __device__ __forceinline__ void tileopt_block_barrier(void) { __syncthreads(); }
+static __device__ __forceinline__ void tileopt_fill16(void* to, const void* from) { *(uint4*)to = *(const uint4*)from; }
+static __device__ __forceinline__ void tileopt_spill16(void* to, const void* from) { *(uint4*)to = *(const uint4*)from; }
 #endif
 
 TILEOPT_DEVICE int64_t tileopt_floord(int64_t a, int64_t b) { return a / b - (a % b < 0); }
@@ -46,10 +48,13 @@ TILEOPT_DEVICE int64_t tileopt_floord(int64_t a, int64_t b) { return a / b - (a 
 TILEOPT_DEVICE int64_t tileopt_min(int64_t a, int64_t b) { return a < b ? a : b; }
 
 /* Blocks: digits ib, jb, the last one fastest; 256 threads. */
-extern "C" __global__ void __launch_bounds__(256) tileopt_kernel_0_0_gemm(const int64_t M, const int64_t K, const int64_t N, const float* __restrict__ A, const float* __restrict__ B, float* __restrict__ C, const unsigned jb_count) {
+extern "C" __global__ void __launch_bounds__(256, 2) tileopt_kernel_0_0_gemm(const int64_t M, const int64_t K, const int64_t N, const float* __restrict__ A, const float* __restrict__ B, float* __restrict__ C, const unsigned jb_count) {
   const int64_t A_s0 = K;
   const int64_t B_s0 = N;
   const int64_t C_s0 = N;
+  const bool A_aligned16 = (uint64_t)A % 16 == 0 && A_s0 % 4 == 0;
+  const bool B_aligned16 = (uint64_t)B % 16 == 0 && B_s0 % 4 == 0;
+  const bool C_aligned16 = (uint64_t)C % 16 == 0 && C_s0 % 4 == 0;
   unsigned tileopt_block = TILEOPT_BLOCK_X;
   const int64_t jb = (int64_t)(tileopt_block % jb_count);
   tileopt_block /= jb_count;
@@ -86,11 +91,15 @@ extern "C" __global__ void __launch_bounds__(256) tileopt_kernel_0_0_gemm(const 
         if (const int64_t B_shared_y = TILEOPT_THREAD_X / 16; B_shared_y <= tileopt_min(15, K - 16 * kb - 1)) {
           if (const int64_t B_shared_x = TILEOPT_THREAD_X % 16; B_shared_x <= tileopt_min(15, (-16) * jb + (N - 1) / 4)) {
             const int64_t B_shared_v_n = N - 64 * jb - 4 * B_shared_x;
-            if (B_shared_v_n >= 4) {
-              B_shared[B_shared_y * 64 + B_shared_x * 4] = B[(16 * kb + B_shared_y) * B_s0 + 64 * jb + 4 * B_shared_x];
-              B_shared[B_shared_y * 64 + B_shared_x * 4 + 1] = B[(16 * kb + B_shared_y) * B_s0 + 64 * jb + 4 * B_shared_x + 1];
-              B_shared[B_shared_y * 64 + B_shared_x * 4 + 2] = B[(16 * kb + B_shared_y) * B_s0 + 64 * jb + 4 * B_shared_x + 2];
-              B_shared[B_shared_y * 64 + B_shared_x * 4 + 3] = B[(16 * kb + B_shared_y) * B_s0 + 64 * jb + 4 * B_shared_x + 3];
+            if (B_shared_v_n >= 4 && B_aligned16) {
+              alignas(16) float B_shared_f[4];
+              alignas(16) float B_f[4];
+              tileopt_fill16(&B_f[0], &B[(16 * kb + B_shared_y) * B_s0 + 64 * jb + 4 * B_shared_x]);
+              B_shared_f[0] = B_f[0];
+              B_shared_f[1] = B_f[1];
+              B_shared_f[2] = B_f[2];
+              B_shared_f[3] = B_f[3];
+              tileopt_spill16(&B_shared[B_shared_y * 64 + B_shared_x * 4], &B_shared_f[0]);
             } else {
               for (int64_t B_shared_v = 0; B_shared_v < 4; ++B_shared_v) {
                 if (B_shared_v < B_shared_v_n) {
@@ -104,21 +113,23 @@ extern "C" __global__ void __launch_bounds__(256) tileopt_kernel_0_0_gemm(const 
         }
       }
       {
-        float* const A_shared = (float*)(void*)(TILEOPT_SHARED_BASE + 4096); /* 64 x 4 x 4 of A */
+        float* const A_shared = (float*)(void*)(TILEOPT_SHARED_BASE + 4096); /* 4 x 4 x 64 of A */
         if (const int64_t A_shared_y = TILEOPT_THREAD_X / 4; A_shared_y <= tileopt_min(63, M - 64 * ib + 2)) {
           if (const int64_t A_shared_x = TILEOPT_THREAD_X % 4; A_shared_x <= tileopt_min(3, (-4) * kb + (K - 1) / 4)) {
             const int64_t A_shared_v_n = (64 * ib + A_shared_y >= M ? 0 : K - 16 * kb - 4 * A_shared_x);
-            if (A_shared_v_n >= 4) {
-              A_shared[A_shared_y * 16 + A_shared_x * 4] = A[(64 * ib + A_shared_y) * A_s0 + 16 * kb + 4 * A_shared_x];
-              A_shared[A_shared_y * 16 + A_shared_x * 4 + 1] = A[(64 * ib + A_shared_y) * A_s0 + 16 * kb + 4 * A_shared_x + 1];
-              A_shared[A_shared_y * 16 + A_shared_x * 4 + 2] = A[(64 * ib + A_shared_y) * A_s0 + 16 * kb + 4 * A_shared_x + 2];
-              A_shared[A_shared_y * 16 + A_shared_x * 4 + 3] = A[(64 * ib + A_shared_y) * A_s0 + 16 * kb + 4 * A_shared_x + 3];
+            if (A_shared_v_n >= 4 && A_aligned16) {
+              alignas(16) float A_f[4];
+              tileopt_fill16(&A_f[0], &A[(64 * ib + A_shared_y) * A_s0 + 16 * kb + 4 * A_shared_x]);
+              A_shared[A_shared_x * 272 + A_shared_y] = A_f[0];
+              A_shared[A_shared_x * 272 + 68 + A_shared_y] = A_f[1];
+              A_shared[A_shared_x * 272 + 136 + A_shared_y] = A_f[2];
+              A_shared[A_shared_x * 272 + 204 + A_shared_y] = A_f[3];
             } else {
               for (int64_t A_shared_v = 0; A_shared_v < 4; ++A_shared_v) {
                 if (A_shared_v < A_shared_v_n) {
-                  A_shared[A_shared_y * 16 + A_shared_x * 4 + A_shared_v] = A[(64 * ib + A_shared_y) * A_s0 + 16 * kb + 4 * A_shared_x + A_shared_v];
+                  A_shared[A_shared_x * 272 + A_shared_v * 68 + A_shared_y] = A[(64 * ib + A_shared_y) * A_s0 + 16 * kb + 4 * A_shared_x + A_shared_v];
                 } else {
-                  A_shared[A_shared_y * 16 + A_shared_x * 4 + A_shared_v] = 0;
+                  A_shared[A_shared_x * 272 + A_shared_v * 68 + A_shared_y] = 0;
                 }
               }
             }
@@ -127,24 +138,30 @@ extern "C" __global__ void __launch_bounds__(256) tileopt_kernel_0_0_gemm(const 
         tileopt_block_barrier();
         if (const int64_t it = TILEOPT_THREAD_X / 16; it <= tileopt_min(15, (-16) * ib + tileopt_floord(M - 1, 4))) {
           if (const int64_t jt = TILEOPT_THREAD_X % 16; jt <= tileopt_min(15, (-16) * jb + (N - 1) / 4)) {
-            #pragma unroll 4
+            #pragma unroll 16
             for (int64_t kk = 0; kk <= tileopt_min(15, K - 16 * kb - 1); kk += 1) {
-              C_tile_0_0 += A_shared[4 * it * 16 + kk] * B_shared[kk * 64 + jt * 4];
-              C_tile_0_1 += A_shared[4 * it * 16 + kk] * B_shared[kk * 64 + jt * 4 + 1];
-              C_tile_0_2 += A_shared[4 * it * 16 + kk] * B_shared[kk * 64 + jt * 4 + 2];
-              C_tile_0_3 += A_shared[4 * it * 16 + kk] * B_shared[kk * 64 + jt * 4 + 3];
-              C_tile_1_0 += A_shared[(4 * it + 1) * 16 + kk] * B_shared[kk * 64 + jt * 4];
-              C_tile_1_1 += A_shared[(4 * it + 1) * 16 + kk] * B_shared[kk * 64 + jt * 4 + 1];
-              C_tile_1_2 += A_shared[(4 * it + 1) * 16 + kk] * B_shared[kk * 64 + jt * 4 + 2];
-              C_tile_1_3 += A_shared[(4 * it + 1) * 16 + kk] * B_shared[kk * 64 + jt * 4 + 3];
-              C_tile_2_0 += A_shared[(4 * it + 2) * 16 + kk] * B_shared[kk * 64 + jt * 4];
-              C_tile_2_1 += A_shared[(4 * it + 2) * 16 + kk] * B_shared[kk * 64 + jt * 4 + 1];
-              C_tile_2_2 += A_shared[(4 * it + 2) * 16 + kk] * B_shared[kk * 64 + jt * 4 + 2];
-              C_tile_2_3 += A_shared[(4 * it + 2) * 16 + kk] * B_shared[kk * 64 + jt * 4 + 3];
-              C_tile_3_0 += A_shared[(4 * it + 3) * 16 + kk] * B_shared[kk * 64 + jt * 4];
-              C_tile_3_1 += A_shared[(4 * it + 3) * 16 + kk] * B_shared[kk * 64 + jt * 4 + 1];
-              C_tile_3_2 += A_shared[(4 * it + 3) * 16 + kk] * B_shared[kk * 64 + jt * 4 + 2];
-              C_tile_3_3 += A_shared[(4 * it + 3) * 16 + kk] * B_shared[kk * 64 + jt * 4 + 3];
+              {
+                alignas(16) float A_shared_f[4];
+                tileopt_fill16(&A_shared_f[0], &A_shared[kk * 68 + 4 * it]);
+                alignas(16) float B_shared_f_2[4];
+                tileopt_fill16(&B_shared_f_2[0], &B_shared[kk * 64 + jt * 4]);
+                C_tile_0_0 += A_shared_f[0] * B_shared_f_2[0];
+                C_tile_0_1 += A_shared_f[0] * B_shared_f_2[1];
+                C_tile_0_2 += A_shared_f[0] * B_shared_f_2[2];
+                C_tile_0_3 += A_shared_f[0] * B_shared_f_2[3];
+                C_tile_1_0 += A_shared_f[1] * B_shared_f_2[0];
+                C_tile_1_1 += A_shared_f[1] * B_shared_f_2[1];
+                C_tile_1_2 += A_shared_f[1] * B_shared_f_2[2];
+                C_tile_1_3 += A_shared_f[1] * B_shared_f_2[3];
+                C_tile_2_0 += A_shared_f[2] * B_shared_f_2[0];
+                C_tile_2_1 += A_shared_f[2] * B_shared_f_2[1];
+                C_tile_2_2 += A_shared_f[2] * B_shared_f_2[2];
+                C_tile_2_3 += A_shared_f[2] * B_shared_f_2[3];
+                C_tile_3_0 += A_shared_f[3] * B_shared_f_2[0];
+                C_tile_3_1 += A_shared_f[3] * B_shared_f_2[1];
+                C_tile_3_2 += A_shared_f[3] * B_shared_f_2[2];
+                C_tile_3_3 += A_shared_f[3] * B_shared_f_2[3];
+              }
             }
           }
         }
@@ -154,23 +171,28 @@ extern "C" __global__ void __launch_bounds__(256) tileopt_kernel_0_0_gemm(const 
       if (const int64_t C_tile_x = TILEOPT_THREAD_X % 16; C_tile_x <= tileopt_min(15, (-16) * jb + (N - 1) / 4)) {
         const int64_t C_tile_i_n = M - 64 * ib - 4 * C_tile_y;
         const int64_t C_tile_j_n = N - 64 * jb - 4 * C_tile_x;
-        if (C_tile_i_n >= 4 && C_tile_j_n >= 4) {
-          C[(64 * ib + 4 * C_tile_y) * C_s0 + 64 * jb + 4 * C_tile_x] = C_tile_0_0;
-          C[(64 * ib + 4 * C_tile_y) * C_s0 + 64 * jb + 4 * C_tile_x + 1] = C_tile_0_1;
-          C[(64 * ib + 4 * C_tile_y) * C_s0 + 64 * jb + 4 * C_tile_x + 2] = C_tile_0_2;
-          C[(64 * ib + 4 * C_tile_y) * C_s0 + 64 * jb + 4 * C_tile_x + 3] = C_tile_0_3;
-          C[(64 * ib + 4 * C_tile_y + 1) * C_s0 + 64 * jb + 4 * C_tile_x] = C_tile_1_0;
-          C[(64 * ib + 4 * C_tile_y + 1) * C_s0 + 64 * jb + 4 * C_tile_x + 1] = C_tile_1_1;
-          C[(64 * ib + 4 * C_tile_y + 1) * C_s0 + 64 * jb + 4 * C_tile_x + 2] = C_tile_1_2;
-          C[(64 * ib + 4 * C_tile_y + 1) * C_s0 + 64 * jb + 4 * C_tile_x + 3] = C_tile_1_3;
-          C[(64 * ib + 4 * C_tile_y + 2) * C_s0 + 64 * jb + 4 * C_tile_x] = C_tile_2_0;
-          C[(64 * ib + 4 * C_tile_y + 2) * C_s0 + 64 * jb + 4 * C_tile_x + 1] = C_tile_2_1;
-          C[(64 * ib + 4 * C_tile_y + 2) * C_s0 + 64 * jb + 4 * C_tile_x + 2] = C_tile_2_2;
-          C[(64 * ib + 4 * C_tile_y + 2) * C_s0 + 64 * jb + 4 * C_tile_x + 3] = C_tile_2_3;
-          C[(64 * ib + 4 * C_tile_y + 3) * C_s0 + 64 * jb + 4 * C_tile_x] = C_tile_3_0;
-          C[(64 * ib + 4 * C_tile_y + 3) * C_s0 + 64 * jb + 4 * C_tile_x + 1] = C_tile_3_1;
-          C[(64 * ib + 4 * C_tile_y + 3) * C_s0 + 64 * jb + 4 * C_tile_x + 2] = C_tile_3_2;
-          C[(64 * ib + 4 * C_tile_y + 3) * C_s0 + 64 * jb + 4 * C_tile_x + 3] = C_tile_3_3;
+        if (C_tile_i_n >= 4 && C_tile_j_n >= 4 && C_aligned16) {
+          alignas(16) float C_f[16];
+          C_f[0] = C_tile_0_0;
+          C_f[1] = C_tile_0_1;
+          C_f[2] = C_tile_0_2;
+          C_f[3] = C_tile_0_3;
+          C_f[4] = C_tile_1_0;
+          C_f[5] = C_tile_1_1;
+          C_f[6] = C_tile_1_2;
+          C_f[7] = C_tile_1_3;
+          C_f[8] = C_tile_2_0;
+          C_f[9] = C_tile_2_1;
+          C_f[10] = C_tile_2_2;
+          C_f[11] = C_tile_2_3;
+          C_f[12] = C_tile_3_0;
+          C_f[13] = C_tile_3_1;
+          C_f[14] = C_tile_3_2;
+          C_f[15] = C_tile_3_3;
+          tileopt_spill16(&C[(64 * ib + 4 * C_tile_y) * C_s0 + 64 * jb + 4 * C_tile_x], &C_f[0]);
+          tileopt_spill16(&C[(64 * ib + 4 * C_tile_y + 1) * C_s0 + 64 * jb + 4 * C_tile_x], &C_f[4]);
+          tileopt_spill16(&C[(64 * ib + 4 * C_tile_y + 2) * C_s0 + 64 * jb + 4 * C_tile_x], &C_f[8]);
+          tileopt_spill16(&C[(64 * ib + 4 * C_tile_y + 3) * C_s0 + 64 * jb + 4 * C_tile_x], &C_f[12]);
         } else {
           alignas(64) float C_tile_spill[16];
           C_tile_spill[0] = C_tile_0_0;
@@ -223,7 +245,7 @@ static int32_t tileopt_launch_0_gemm(const int64_t M, const int64_t K, const int
     tileopt_blocks = tileopt_grid(tileopt_blocks, ib_count);
     tileopt_blocks = tileopt_grid(tileopt_blocks, jb_count);
     if (tileopt_blocks < 0) return 7;
-    if (tileopt_blocks > 0 && TILEOPT_LAUNCH(tileopt_kernel_0_0_gemm, dim3((unsigned)tileopt_blocks), dim3(256), 8192, stream, M, K, N, A, B, C, (unsigned)jb_count) != 0) return 6;
+    if (tileopt_blocks > 0 && TILEOPT_LAUNCH(tileopt_kernel_0_0_gemm, dim3((unsigned)tileopt_blocks), dim3(256), 8448, stream, M, K, N, A, B, C, (unsigned)jb_count) != 0) return 6;
   }
   return 0;
 }
