@@ -68,7 +68,7 @@ TILEOPT_DEVICE float tileopt_max_f32(float a, float b) {
   asm("max.NaN.f32 %0, %1, %2;" : "=f"(r) : "f"(a), "f"(b));
   return r;
 #else
- return ((a >= b) | (a != a)) ? a : b; 
+  return ((a >= b) | (a != a)) ? a : b;
 #endif
 }
 
