@@ -56,7 +56,6 @@ PrintedLaunches DevicePrinter::print(int position) {
   result.kernels = std::move(kernels_);
   result.host = "static int32_t " + result.call.function + "(" + join(parameters, ", ") + ") {\n" + out_.text() + "  return 0;\n}\n";
   result.facts = std::move(facts_);
-  result.launches = std::move(launches_);
   return result;
 }
 
@@ -166,15 +165,15 @@ void DevicePrinter::declare_array(const Array& array) {
   storage.extents.assign(array.extents.begin() + array.agent_dims, array.extents.end());
   storage.strides = array_strides(array);
   const long bytes = array.stored_elements() * size_bytes(array.element);
+  const bool shared = array.space == "shared";
+  const auto [slot, fresh] = shared ? shared_offsets_.emplace(array.name, shared_bytes_) : std::pair(shared_offsets_.end(), false);
+  if (shared) storage.alignment = kSharedAlignment;
   if (muted_ == 0) {
-    facts_.buffers.push_back({array.name, array.space, bytes});
+    facts_.buffers.push_back({array.name, array.space, bytes, 1, shared ? launch_name_ : "", shared ? slot->second : 0, storage.alignment});
     facts_.buffers.back().strides = array.strides;
   }
   const std::string type = storage_type_c(array.element), keeps = " /* " + shape_text(storage.extents) + " of " + array.tensor + " */";
-  if (array.space == "shared") {
-    storage.alignment = kSharedAlignment;
-    if (muted_ == 0) facts_.buffers.back().alignment = kSharedAlignment;
-    const auto [slot, fresh] = shared_offsets_.emplace(array.name, shared_bytes_);
+  if (shared) {
     if (fresh) shared_bytes_ += (bytes + kSharedAlignment - 1) / kSharedAlignment * kSharedAlignment;
     const Space* space = machine_.find_space("shared");
     if (space != nullptr && space->capacity > 0 && static_cast<double>(shared_bytes_) > space->capacity)
@@ -280,6 +279,7 @@ void DevicePrinter::print_launch(const AstFor& root) {
   out_ = CWriter(1);
   launch_ = plan_launch(root, independent_);
   agent_loops_ = 0;
+  launch_name_ = "tileopt_kernel_" + std::to_string(position_) + "_" + std::to_string(launches_++) + "_" + ast_.kernel;
   shared_offsets_.clear();
   shared_bytes_ = 0;
   for (const BlockLoop& block : launch_->blocks) names_.declare_value(block.loop->variable);
@@ -341,8 +341,8 @@ void DevicePrinter::print_launch(const AstFor& root) {
   }
   sizes.insert(sizes.end(), parameters.begin(), parameters.end());
   given.insert(given.end(), arguments.begin(), arguments.end());
-  const std::string name = "tileopt_kernel_" + std::to_string(position_) + "_" + std::to_string(launches_.size()) + "_" + ast_.kernel;
-  launches_.push_back({name, plan.threads, shared_bytes_});
+  const std::string& name = launch_name_;
+  if (muted_ == 0) facts_.launches.push_back({name, plan.threads, shared_bytes_});
   std::vector<std::string> digits;
   for (const BlockLoop& block : plan.blocks) digits.push_back(names_.value(block.loop->variable));
   kernels_ += "/* Blocks: digits " + join(digits, ", ") + ", the last one fastest; " + std::to_string(plan.threads) + (plan.threads == 1 ? " thread" : " threads") + ". */\n";

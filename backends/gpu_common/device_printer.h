@@ -20,7 +20,6 @@ struct PrintedLaunches {
   std::string kernels;    ///< __global__ functions
   std::string host;
   PrintFacts facts;
-  std::vector<PrintedLaunch> launches;
 };
 
 class DevicePrinter : private BodyPrinter {
@@ -58,7 +57,8 @@ class DevicePrinter : private BodyPrinter {
   int agent_loops_ = 0;                       ///< around what is printed
   std::map<std::string, long> shared_offsets_;
   long shared_bytes_ = 0;
-  std::vector<PrintedLaunch> launches_;
+  std::string launch_name_;                   ///< of the function that is printed
+  int launches_ = 0;
   std::string kernels_;
   struct WorkspaceArray {
     std::string name, definition;

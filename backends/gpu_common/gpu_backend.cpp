@@ -73,7 +73,6 @@ class GpuBackend : public Backend {
         host += printed.host + "\n";
         calls.push_back(std::move(printed.call));
         result.facts.push_back(std::move(printed.facts));
-        result.launches.insert(result.launches.end(), printed.launches.begin(), printed.launches.end());
       }
       host += print_entry(signature, calls, helpers);
       const std::string& guard = dialect_.device_only;

@@ -22,8 +22,9 @@ DeviceReport report_device_code(const Program& program, const SourceText& text, 
   const bool contract = program.numerics().contract;
   DeviceReport report = machine.backend == "hip" ? report_hip_code(text, machine, contract) : report_cuda_code(text, machine, contract);
   for (KernelResources& kernel : report.kernels)
-    for (const PrintedLaunch& launch : text.launches)
-      if (launch.kernel == kernel.kernel) kernel.shared_bytes += launch.shared_bytes;
+    for (const PrintFacts& facts : text.facts)
+      for (const PrintFacts::Launch& launch : facts.launches)
+        if (launch.kernel == kernel.kernel) kernel.shared_bytes += launch.shared_bytes;
   return report;
 }
 

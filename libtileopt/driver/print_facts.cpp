@@ -98,6 +98,13 @@ PrintFacts::Layout read_layout(const Field& field) {
   return layout;
 }
 
+Document write_launch(const PrintFacts::Launch& launch) { return {{"kernel", launch.kernel}, {"threads", launch.threads}, {"shared_bytes", launch.shared_bytes}}; }
+
+PrintFacts::Launch read_launch(const Field& field) {
+  field.allow_only({"kernel", "threads", "shared_bytes"});
+  return {field["kernel"].text(), field["threads"].integer(), field["shared_bytes"].integer()};
+}
+
 Document write_sync(const PrintFacts::Sync& sync) {
   return {{"statement", sync.statement}, {"slot", sync.slot},       {"phase", sync.phase},    {"amount", sync.amount},
           {"bytes", sync.bytes},         {"pending", sync.pending}, {"elected", sync.elected}};
@@ -121,6 +128,8 @@ Document write_print_facts(const PrintFacts& facts) {
   for (const PrintFacts::Layout& layout : facts.layouts) document["layouts"].push_back(write_layout(layout));
   if (!facts.syncs.empty()) document["syncs"] = Document::array();
   for (const PrintFacts::Sync& sync : facts.syncs) document["syncs"].push_back(write_sync(sync));
+  if (!facts.launches.empty()) document["launches"] = Document::array();
+  for (const PrintFacts::Launch& launch : facts.launches) document["launches"].push_back(write_launch(launch));
   document["conditions"] = facts.conditions;
   document["registers"] = facts.registers;
   if (facts.fenced) document["fenced"] = true;
@@ -128,12 +137,14 @@ Document write_print_facts(const PrintFacts& facts) {
 }
 
 PrintFacts read_print_facts(const Field& field) {
-  field.allow_only({"loops", "leaves", "buffers", "layouts", "syncs", "conditions", "registers", "fenced"});
+  field.allow_only({"loops", "leaves", "buffers", "layouts", "syncs", "launches", "conditions", "registers", "fenced"});
   PrintFacts facts;
   if (field.has("layouts"))
     for (const Field& layout : field["layouts"].items()) facts.layouts.push_back(read_layout(layout));
   if (field.has("syncs"))
     for (const Field& sync : field["syncs"].items()) facts.syncs.push_back(read_sync(sync));
+  if (field.has("launches"))
+    for (const Field& launch : field["launches"].items()) facts.launches.push_back(read_launch(launch));
   for (const Field& loop : field["loops"].items()) facts.loops.push_back(read_loop(loop));
   for (const Field& leaf : field["leaves"].items()) facts.leaves.push_back(read_leaf(leaf));
   for (const Field& buffer : field["buffers"].items()) facts.buffers.push_back(read_buffer(buffer));

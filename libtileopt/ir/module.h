@@ -66,6 +66,13 @@ struct PrintFacts {
     long pending = 0;        ///< await
     bool elected = false;
   };
+  /// A nest of blocks of a GPU's kernel. Arrays in shared memory lie in the region of its name.
+  struct Launch {
+    std::string kernel;     ///< name of the printed function
+    long threads = 1;       ///< of a block
+    long shared_bytes = 0;  ///< of a block, that the launcher asks for
+  };
+  std::vector<Launch> launches = {};  ///< in print order
   /// Of an argument that does not lie row by row without gaps.
   struct Layout {
     std::string tensor;
@@ -83,18 +90,10 @@ struct PrintFacts {
   long registers = 0;           ///< vector registers live in the largest register tile
 };
 
-/// A launch of a printed kernel.
-struct PrintedLaunch {
-  std::string kernel;     ///< name of the printed function
-  long threads = 1;       ///< of a block
-  long shared_bytes = 0;  ///< of a block, that the launcher asks for
-};
-
 struct SourceText {
   std::string source;                  ///< self-contained file: C11, or C++17 for CUDA or HIP
   std::string header;                  ///< generated header
   std::vector<PrintFacts> facts;       ///< one per kernel
-  std::vector<PrintedLaunch> launches = {};  ///< on GPUs, in print order
 };
 
 struct Module {

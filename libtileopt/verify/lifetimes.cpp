@@ -94,6 +94,13 @@ Outcome check_parallel(const Execution& execution, const Stored& first, const St
   return {};
 }
 
+/// In the memory of a block, whose agents go on by themselves: the order of the loops says nothing of what they use at once.
+bool of_a_block(const Checker& checker, const Stored& stored) {
+  const Space* space = checker.machine.find_space(stored.buffer->space);
+  const Level* owner = space == nullptr ? nullptr : checker.machine.find_level(space->level);
+  return owner != nullptr && owner->kind == LevelKind::independent;
+}
+
 std::vector<Stored> stored_arrays(const Checker& checker) {
   std::vector<Stored> all;
   for (std::size_t k = 0; k < checker.facts.size() && k < checker.execution.kernels->size(); ++k)
@@ -122,6 +129,7 @@ void check_lifetimes(Checker& checker) {
           [&]() -> Outcome {
             if (stored[i].kernel == stored[j].kernel && execution.is_asynchronous(stored[i].kernel))
               throw Undecided("they are used in one kernel whose agents go on by themselves");
+            if (of_a_block(checker, stored[i])) throw Undecided("they are used in one block, whose agents go on by themselves");
             if (Outcome outcome = check_kept(execution, stored[j], stored[i])) return outcome;
             if (Outcome outcome = check_kept(execution, stored[i], stored[j])) return outcome;
             return check_parallel(execution, stored[j], stored[i]);

@@ -395,6 +395,25 @@ Outcome check_buffers(const Ast& ast, const PrintFacts& facts) {
   return {};
 }
 
+/// What a launch asks for holds every array of its blocks, and its blocks have the agents that the loops are over.
+Outcome check_launches(const Machine& machine, const Ast& ast, const PrintFacts& facts) {
+  for (const PrintFacts::Buffer& buffer : facts.buffers) {
+    const Space* space = machine.find_space(buffer.space);
+    const Level* owner = space == nullptr ? nullptr : machine.find_level(space->level);
+    if (owner == nullptr || owner->kind != LevelKind::independent) continue;
+    const auto launch = std::find_if(facts.launches.begin(), facts.launches.end(), [&](const PrintFacts::Launch& l) { return l.kernel == buffer.region; });
+    if (launch == facts.launches.end()) return Refutation{"array " + buffer.array + " lies in no launch", "Ast: " + buffer.array + " in " + buffer.space, {}};
+    if (buffer.offset < 0 || buffer.offset + buffer.bytes > launch->shared_bytes)
+      return differs("what launch " + launch->kernel + " asks for", std::to_string(launch->shared_bytes) + " bytes",
+                     std::to_string(buffer.offset + buffer.bytes) + " bytes, with " + buffer.array);
+  }
+  long threads = 0, most = 0;
+  for (const PrintFacts::Loop& loop : facts.loops) threads = std::max(threads, loop.threads);
+  for (const PrintFacts::Launch& launch : facts.launches) most = std::max(most, launch.threads);
+  if (threads > most) return differs("the agents of a block of kernel " + ast.kernel, std::to_string(most), std::to_string(threads));
+  return {};
+}
+
 /// Stores past the caches happen where the Ast wants them, and a fence follows before another agent may look: at the end of what one
 /// iteration of the threads' loop does, else at the end of the kernel.
 Outcome check_fences(const Ast& ast, const PrintFacts& facts, const Expected& expected) {
@@ -435,6 +454,7 @@ void check_text(Checker& checker) {
     if (std::any_of(facts.leaves.begin(), facts.leaves.end(), [](const PrintFacts::Leaf& leaf) { return leaf.streamed; }))
       checker.report.prove(entry("fences"), [&] { return check_fences(kernels[k], facts, expected); });
     checker.report.prove(entry("storage"), [&] { return check_buffers(kernels[k], facts); });
+    if (is_launched(checker.machine)) checker.report.prove(entry("launches"), [&] { return check_launches(checker.machine, kernels[k], facts); });
     check_layouts(checker, k);
     check_wide_text(checker, k);
     check_sync_text(checker, k);

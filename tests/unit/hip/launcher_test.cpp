@@ -28,8 +28,8 @@ TEST(HipLauncher, RefusesMoreThreadsThanAGridHas) {
   const Candidate<Outcome> outcome = resolve_and_compile(program, request, trace);
   ASSERT_TRUE(feasible(outcome)) << to_string(std::get<Infeasible>(outcome));
   const SourceText& source = std::get<Outcome>(outcome).module.text;
-  ASSERT_EQ(source.launches.size(), 1u);
-  EXPECT_EQ(source.launches[0].threads, 256);
+  ASSERT_EQ(source.facts.at(0).launches.size(), 1u);
+  EXPECT_EQ(source.facts[0].launches[0].threads, 256);
 
   const Signature signature = make_signature(*program, {});
   const emulator::Module module = emulator::Module::compile_launcher(source.source, call_functions(signature, "extern \"C\" ", {"nullptr"}));
