@@ -403,6 +403,8 @@ Outcome check_launches(const Machine& machine, const Ast& ast, const PrintFacts&
     if (owner == nullptr || owner->kind != LevelKind::independent) continue;
     const auto launch = std::find_if(facts.launches.begin(), facts.launches.end(), [&](const PrintFacts::Launch& l) { return l.kernel == buffer.region; });
     if (launch == facts.launches.end()) return Refutation{"array " + buffer.array + " lies in no launch", "Ast: " + buffer.array + " in " + buffer.space, {}};
+    if (buffer.alignment > 0 && buffer.offset % buffer.alignment != 0)
+      return differs("the place of " + buffer.array, "byte " + std::to_string(buffer.offset), "a multiple of " + std::to_string(buffer.alignment));
     if (buffer.offset < 0 || buffer.offset + buffer.bytes > launch->shared_bytes)
       return differs("what launch " + launch->kernel + " asks for", std::to_string(launch->shared_bytes) + " bytes",
                      std::to_string(buffer.offset + buffer.bytes) + " bytes, with " + buffer.array);

@@ -64,6 +64,14 @@ TEST_P(LaunchFactsTest, ArraysOnEachOthersBytesAreNotProved) {
   for (const std::string& name : names) EXPECT_EQ(name.rfind("lifetimes: they are used in one ", 0), 0u) << name;
 }
 
+TEST_P(LaunchFactsTest, AnArrayThatIsNotAlignedIsRefuted) {
+  facts_[0].launches[0].shared_bytes += 8;
+  facts_[0].buffers[shared_.back()].offset += 8;
+  const std::vector<std::string> names = unproved();
+  ASSERT_EQ(names.size(), 1u);
+  EXPECT_NE(names[0].find("text: the place of "), std::string::npos) << names[0];
+}
+
 TEST_P(LaunchFactsTest, AnArrayOfNoLaunchIsRefuted) {
   facts_[0].buffers[shared_[0]].region = "";
   const std::vector<std::string> names = unproved();
