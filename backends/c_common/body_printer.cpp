@@ -187,11 +187,14 @@ bool BodyPrinter::print_split_loop(const AstFor& loop, const std::string& pragma
   return true;
 }
 
-void BodyPrinter::print_loop_lines(const AstFor& loop, const std::string& pragma, bool fenced) {
-  if (!fenced && print_split_loop(loop, pragma)) return;
+void BodyPrinter::print_loop_lines(const AstFor& loop, const std::string& pragma, bool fenced, PrintFacts::Accumulator accumulator) {
+  if (!fenced && accumulator.array.empty() && print_split_loop(loop, pragma)) return;
   const std::string header = loop_header(loop);
   record_loop(loop, header, pragma);
-  if (fenced && muted_ == 0) facts_.loops.back().fenced = true;
+  if (muted_ == 0) {
+    facts_.loops.back().fenced = fenced;
+    facts_.loops.back().accumulator = std::move(accumulator);
+  }
   around_[loop.digit] = &loop;
   if (!pragma.empty()) out_.line(pragma);
   out_.open(header);
@@ -381,7 +384,9 @@ void BodyPrinter::print_replaced(const AstFor& loop, const Accumulation& accumul
   variable.strides.clear();
   out_.line(storage_type_c(original.element) + " " + variable.name + " = " + element + ";");
   storage_.add(variable);
-  print_loop_lines(loop, pragma_head + clause(variable.name));
+  PrintFacts::Accumulator held{accumulation.statement->write_array, {}, type_name(original.element)};
+  for (const AstExprPtr& subscript : accumulation.leaf->write) held.subscripts.push_back(ast_expr_text(subscript));
+  print_loop_lines(loop, pragma_head + clause(variable.name), false, std::move(held));
   storage_.add(original);
   out_.line(element + " = " + variable.name + ";");
   out_.close();

@@ -56,7 +56,7 @@ class BodyPrinter {
   std::string unroll_count(const AstFor& loop) const;
   bool replaceable(const Accumulation& accumulation) const;
   /// The loop with its body; `fenced`: a fence ends the body.
-  void print_loop_lines(const AstFor& loop, const std::string& pragma, bool fenced = false);
+  void print_loop_lines(const AstFor& loop, const std::string& pragma, bool fenced = false, PrintFacts::Accumulator accumulator = {});
   /// Some leaf below stores past the caches.
   bool streams_below(const AstNodePtr& node) const;
   void print_fence();

@@ -16,6 +16,9 @@ Document write_loop(const PrintFacts::Loop& loop) {
   if (loop.persistent) document["persistent"] = true;
   if (loop.fenced) document["fenced"] = true;
   if (!loop.whole.empty()) document["whole"] = loop.whole;
+  const PrintFacts::Accumulator& held = loop.accumulator;
+  if (!held.array.empty())
+    document["accumulator"] = {{"array", held.array}, {"subscripts", held.subscripts}, {"type", held.type}, {"tested", held.tested}};
   if (loop.agents == 0) return document;
   document["agents"] = loop.agents;
   document["weight"] = loop.weight;
@@ -24,13 +27,20 @@ Document write_loop(const PrintFacts::Loop& loop) {
   return document;
 }
 
+PrintFacts::Accumulator read_accumulator(const Field& field) {
+  field.allow_only({"array", "subscripts", "type", "tested"});
+  return {field["array"].text(), texts(field["subscripts"]), field["type"].text(), field["tested"].boolean()};
+}
+
 PrintFacts::Loop read_loop(const Field& field) {
-  field.allow_only({"variable", "header", "pragma", "lower", "upper", "step", "level", "subscripts", "persistent", "agents", "weight", "threads", "guarded", "fenced", "whole"});
+  field.allow_only({"variable", "header", "pragma", "lower", "upper", "step", "level", "subscripts", "persistent", "agents", "weight", "threads", "guarded", "fenced", "whole",
+                    "accumulator"});
   PrintFacts::Loop loop{field["variable"].text(), field["header"].text(),  field["pragma"].text(), field["lower"].text(),
                         field["upper"].text(),    field["step"].integer(), field["level"].text(),  texts(field["subscripts"]),
                         field.has("persistent") && field["persistent"].boolean()};
   loop.fenced = field.has("fenced") && field["fenced"].boolean();
   if (field.has("whole")) loop.whole = field["whole"].text();
+  if (field.has("accumulator")) loop.accumulator = read_accumulator(field["accumulator"]);
   if (!field.has("agents")) return loop;
   loop.agents = field["agents"].integer();
   loop.weight = field["weight"].integer();

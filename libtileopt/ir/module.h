@@ -12,6 +12,13 @@ namespace tileopt {
 
 /// What the printer put into the text, as data for verify's `text` obligation.
 struct PrintFacts {
+  /// The element that a loop's only leaf accumulates into is held in a variable: loaded before the loop, stored after it.
+  struct Accumulator {
+    std::string array = "";  ///< "" = none
+    std::vector<std::string> subscripts = {};  ///< of what is loaded and stored, ast_expr_text
+    std::string type = "";   ///< type_name of the variable
+    bool tested = true;      ///< loaded and stored only where the loop has an iteration
+  };
   struct Loop {
     std::string variable;
     std::string header;     ///< the printed "for (...)" line
@@ -27,6 +34,7 @@ struct PrintFacts {
     bool guarded = true;                       ///< agent loops: agents outside of the bounds are kept out by a test
     std::string whole = "";                    ///< ast_expr_text: for values up to this one the box of the only leaf below was printed whole; "": nothing said
     bool fenced = false;                       ///< its body ends with a fence: what it stored past the caches is visible to others
+    Accumulator accumulator = {};
   };
   struct Buffer {
     std::string array;      ///< promoted array; or a local tensor that is given the rest of a region from `offset` on

@@ -292,6 +292,9 @@ Outcome check_loops(const Checker& checker, std::size_t kernel, const PrintFacts
   if (facts.loops.size() != loops.size()) return miscounted("loops", facts.loops.size(), loops.size());
   for (std::size_t i = 0; i < loops.size(); ++i)
     if (Outcome outcome = check_loop(checker, loops[i], facts.loops[i])) return outcome;
+  for (std::size_t i = 0; i < loops.size(); ++i)
+    if (!facts.loops[i].accumulator.array.empty())
+      if (Outcome outcome = check_accumulator(checker, loops[i], facts, facts.loops[i].accumulator)) return outcome;
   return is_launched(checker.machine) ? check_agent_counts(checker, kernel, facts) : Outcome{};
 }
 

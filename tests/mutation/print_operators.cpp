@@ -1,4 +1,6 @@
 // What was printed differs from the loops that were proved.
+#include <algorithm>
+
 #include "operators.h"
 #include "tree_edit.h"
 
@@ -88,6 +90,43 @@ std::vector<Change> less_storage(const Subject& s) {
   return changes;
 }
 
+// Loops in print order, each with the leaves below.
+void collect_loops(const AstNodePtr& node, std::vector<std::pair<const AstFor*, std::vector<const AstLeaf*>>>& loops) {
+  if (node == nullptr) return;
+  const std::size_t first = loops.size();
+  if (const auto* block = std::get_if<AstBlock>(&node->node))
+    for (const AstNodePtr& child : block->children) collect_loops(child, loops);
+  if (const auto* allocate = std::get_if<AstAllocate>(&node->node)) collect_loops(allocate->body, loops);
+  if (const auto* branch = std::get_if<AstIf>(&node->node)) {
+    collect_loops(branch->then_body, loops);
+    collect_loops(branch->else_body, loops);
+  }
+  if (const auto* loop = std::get_if<AstFor>(&node->node)) {
+    loops.push_back({loop, {}});
+    collect_loops(loop->body, loops);
+    const auto* leaf = loops.size() == first + 1 && loop->body != nullptr ? std::get_if<AstLeaf>(&loop->body->node) : nullptr;
+    if (leaf != nullptr) loops[first].second.push_back(leaf);
+  }
+}
+
+// A loop whose iterations write different elements keeps one of them in a variable.
+std::vector<Change> varying_element_held(const Subject& s) {
+  std::vector<Change> changes;
+  for (std::size_t k = 0; k < s.facts.size(); ++k) {
+    std::vector<std::pair<const AstFor*, std::vector<const AstLeaf*>>> loops;
+    collect_loops(s.asts[k].root, loops);
+    for (std::size_t i = 0; i < loops.size() && i < s.facts[k].loops.size(); ++i) {
+      if (loops[i].second.empty()) continue;
+      const AstLeaf& leaf = *loops[i].second.front();
+      if (std::none_of(leaf.write.begin(), leaf.write.end(), [&](const AstExprPtr& e) { return mentions(e, loops[i].first->variable); })) continue;
+      PrintFacts::Accumulator held{s.asts[k].statements.at(leaf.statement).write_array, {}, "f32"};
+      for (const AstExprPtr& e : leaf.write) held.subscripts.push_back(ast_expr_text(e));
+      changes.push_back(printed(k, "loop " + loops[i].first->variable, [=](PrintFacts& facts) { facts.loops[i].accumulator = held; }));
+    }
+  }
+  return changes;
+}
+
 }  // namespace
 
 void add_print_operators(std::vector<Operator>& operators) {
@@ -123,6 +162,15 @@ void add_print_operators(std::vector<Operator>& operators) {
         if (loop.subscripts.empty()) return nullptr;
         return [](PrintFacts::Loop& l) { l.subscripts[0] = shifted(l.subscripts[0], 1); };
       }));
+  add("print-held-element", "the element beside is held in a variable", loops([](const PrintFacts::Loop& loop) -> LoopEdit {
+        if (loop.accumulator.subscripts.empty()) return nullptr;
+        return [](PrintFacts::Loop& l) { l.accumulator.subscripts[0] = shifted(l.accumulator.subscripts[0], 1); };
+      }));
+  add("print-held-untested", "an element is loaded and stored where the loop has no iteration", loops([](const PrintFacts::Loop& loop) -> LoopEdit {
+        if (loop.accumulator.array.empty()) return nullptr;
+        return [](PrintFacts::Loop& l) { l.accumulator.tested = false; };
+      }));
+  add("print-varying-held", "one of the elements that a loop writes is held in a variable", varying_element_held);
   add("print-subscript", "a printed subscript is one more", leaves(other_subscript));
   add("print-extent", "a printed extent is one less", leaves(other_extent));
   add("print-points", "a box is printed one point short", leaves([](const PrintFacts::Leaf& leaf) -> std::vector<LeafEdit> {

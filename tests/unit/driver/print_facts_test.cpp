@@ -13,10 +13,15 @@ TEST(PrintFactsDocument, SynchronisationAndStorageRoundTrip) {
   facts.buffers.push_back({"A_slots", "shared", 512, 4, "shared", 1024});
   facts.syncs.push_back({"wait", "mod(g0 + k, 4)", "mod(floord(g0 + k, 4), 2)", "", 0, 0, false});
   facts.syncs.push_back({"expect", "mod(g0 + k, 4)", "", "", 64, 0, true});
+  facts.loops[0].accumulator = {"C", {"i", "j"}, "f32", true};
   const Document document = write_print_facts(facts);
   const PrintFacts again = read_print_facts(Field(document, "", "module.json"));
   EXPECT_EQ(write_print_facts(again).dump(), document.dump());
   EXPECT_TRUE(again.loops[0].persistent);
+  EXPECT_EQ(again.loops[0].accumulator.array, "C");
+  EXPECT_EQ(again.loops[0].accumulator.subscripts, (std::vector<std::string>{"i", "j"}));
+  EXPECT_EQ(again.loops[0].accumulator.type, "f32");
+  EXPECT_TRUE(again.loops[0].accumulator.tested);
   EXPECT_EQ(again.leaves[0].signal_slot, "mod(g0 + k, 4)");
   EXPECT_EQ(again.buffers[0].slots, 4);
   EXPECT_EQ(again.buffers[0].offset, 1024);
@@ -30,7 +35,7 @@ TEST(PrintFactsDocument, PlainFactsStayAsTheyWere) {
   facts.loops.push_back({"i", "for (...)", "", "0", "N - 1", 1, "serial"});
   facts.buffers.push_back({"T", "stack", 64});
   const std::string text = write_print_facts(facts).dump();
-  for (const char* key : {"syncs", "persistent", "region", "offset", "slots", "signal"}) EXPECT_EQ(text.find(key), std::string::npos) << key;
+  for (const char* key : {"syncs", "persistent", "region", "offset", "slots", "signal", "accumulator"}) EXPECT_EQ(text.find(key), std::string::npos) << key;
 }
 
 }  // namespace

@@ -142,6 +142,48 @@ TEST_F(NestedLoopsTest, Collapsed) {
   expect_refuted(prove(), "text", "the pragma of loop i");
 }
 
+// The sum over k is kept in a variable: C[i, j] is loaded before loop k and stored after it.
+TEST_F(NestedLoopsTest, HeldInAVariable) {
+  facts_.loops[4].accumulator = {"C", {"i", "j"}, "f32"};
+  expect_proved(prove());
+}
+
+TEST_F(NestedLoopsTest, AnotherElementIsHeld) {
+  facts_.loops[4].accumulator = {"C", {"j", "i"}, "f32"};
+  expect_refuted(prove(), "text", "and C updates C[i, j]");
+}
+
+TEST_F(NestedLoopsTest, HeldWhereIterationsWriteDifferentElements) {
+  facts_.loops[1].accumulator = {"C", {"i", "j"}, "f32"};
+  expect_refuted(prove(), "text", "several agents run it");
+  facts_.loops[1].accumulator = {};
+  facts_.loops[3].accumulator = {"C", {"i", "j"}, "f32"};
+  expect_refuted(prove(), "text", "not every iteration reaches it");
+}
+
+TEST_F(NestedLoopsTest, HeldElementIsReadFromMemory) {
+  ast_.statements.at("C").read_arrays[0] = "C";
+  facts_.loops[4].accumulator = {"C", {"i", "j"}, "f32"};
+  expect_refuted(prove(), "text", "and C reads C from memory");
+}
+
+TEST_F(NestedLoopsTest, HeldInAnotherType) {
+  facts_.loops[4].accumulator = {"C", {"i", "j"}, "f64"};
+  expect_refuted(prove(), "text", "rounds and wraps unlike f32");
+}
+
+TEST_F(NestedLoopsTest, HeldElementIsStoredWhereNoIterationRuns) {
+  facts_.loops[4].accumulator = {"C", {"i", "j"}, "f32", false};
+  expect_refuted(prove(), "text", "stores it where no iteration runs");
+}
+
+// A guard that holds in no iteration: what was loaded is stored over what another thread may have put there.
+TEST_F(NestedLoopsTest, HeldElementOfAGuardedLeaf) {
+  facts_.loops[4].accumulator = {"C", {"i", "j"}, "f32"};
+  facts_.leaves[1].tested = {"guard 0"};
+  expect_refuted(prove(), "text", "guard 0 of C may hold in no iteration");
+}
+
 // ---- softmax: running maximum and sum in registers, simd reductions
 
 TEST_F(KernelTest, SoftmaxIsProved) {
