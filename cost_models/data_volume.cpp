@@ -9,10 +9,24 @@ namespace {
 
 constexpr double kLoopStartCycles = 8;     ///< bounds, branch miss and vector remainder of one run of the innermost loop
 constexpr double kOperationsPerCycle = 2;  ///< scalar or vector operations issued per cycle
+constexpr double kOperationsInFlight = 200;  ///< that a core holds at once: 224 to 512 entries of its reorder buffer
 constexpr double kOverlapLoss = 0.1;       ///< part of the hidden resources' time that shows
 
 bool moves(const NestAccess& access, std::size_t member) {
   return std::any_of(access.coefficients.begin(), access.coefficients.end(), [&](const auto& row) { return row[member] != 0; });
+}
+
+/// Lines of the elements one by one, neighbours together: what members that move several subscripts touch is no rectangle.
+double distinct_runs(const NestAccess& access, const std::vector<double>& spans, int line) {
+  double runs = 1;
+  for (std::size_t m = 0; m < spans.size(); ++m) {
+    long across = 0;
+    for (std::size_t d = 0; d + 1 < access.coefficients.size(); ++d) across += std::abs(access.coefficients[d][m]);
+    const long along = std::abs(access.coefficients.back()[m]);
+    if (across == 0 && along <= 1) runs *= along == 0 ? 1 : std::ceil(spans[m] * access.element_bytes / line);
+    else runs *= spans[m];
+  }
+  return runs;
 }
 
 /// Accesses that differ by constants only share their lines.
@@ -66,8 +80,10 @@ double compute_cycles(const Nest& nest, const Machine& machine) {
   const NestLoop& inner = nest.loops.back();
   const int element_bytes = nest.accesses.empty() ? 4 : nest.accesses.front().element_bytes;
   const double lanes = nest.vector ? std::max(1.0, double(machine.vector_bytes) / element_bytes) : 1;
+  // Lanes of what does not lie side by side are fetched one by one; without lanes everything is.
   double scalar_accesses = 0;
   for (const NestAccess& access : nest.accesses) {
+    if (!nest.vector) break;
     const bool contiguous = !access.coefficients.empty() && std::abs(access.coefficients.back()[inner.member]) <= 1 &&
                             std::all_of(access.coefficients.begin(), access.coefficients.end() - 1,
                                         [&](const auto& row) { return row[inner.member] == 0; });
@@ -75,7 +91,12 @@ double compute_cycles(const Nest& nest, const Machine& machine) {
   }
   const double vector_runs = std::ceil(inner.trips / lanes) / inner.trips;
   const double per_instance = (nest.operations + double(nest.accesses.size())) / kOperationsPerCycle * vector_runs + scalar_accesses;
-  return instances * per_instance + instances / inner.trips * kLoopStartCycles;
+  const double issued = instances * per_instance + instances / inner.trips * kLoopStartCycles;
+  if (nest.recurrence_operations <= 0) return issued;
+  // What waits for each other takes its latency; as many iterations as the processor has in flight take it together.
+  const double in_flight = std::max(1.0, kOperationsInFlight / (nest.operations + double(nest.accesses.size())));
+  const double waited = instances * nest.recurrence_operations * std::max(1.0, double(machine.fma_latency)) / std::clamp(nest.independent, 1.0, in_flight);
+  return std::max(issued, waited);
 }
 
 }  // namespace
@@ -91,7 +112,7 @@ double footprint_bytes(const NestAccess& access, const std::vector<double>& span
   double rows = 1;
   for (std::size_t d = 0; d + 1 < access.coefficients.size(); ++d) rows *= subscript_extent(access.coefficients[d], spans);
   const double run = subscript_extent(access.coefficients.back(), spans) * access.element_bytes;
-  return rows * std::ceil(run / line) * line;
+  return std::min(rows * std::ceil(run / line), distinct_runs(access, spans, line)) * line;
 }
 
 NestCost estimate_nest(const Nest& nest, std::size_t members, const Machine& machine) {

@@ -28,6 +28,8 @@ struct Nest {
   std::vector<NestAccess> accesses;
   double operations = 1;   ///< scalar operations per instance
   bool vector = false;     ///< the innermost loop runs in SIMD lanes
+  double recurrence_operations = 0;  ///< of an instance, one after the other, that the next iterations of a loop wait for; 0: none do
+  double independent = 1;            ///< iterations of the innermost loops that do not wait for each other
 };
 
 /// Elements along a subscript while the members run over `spans` values each: 1 + sum |c| (span - 1).

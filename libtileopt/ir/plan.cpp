@@ -176,8 +176,8 @@ KernelPlan read_kernel(const DocumentReader& entry, const std::string& file) {
   kernel.statements = identifiers(entry.at("statements"));
   if (kernel.statements.empty()) entry.at("statements").fail("a kernel holds at least one statement", "remove the kernel");
   kernel.schedule = entry.text("schedule");
-  if (!contains({"isl", "original", "pinned"}, kernel.schedule)) {
-    entry.at("schedule").fail("unknown schedule `" + kernel.schedule + "`", "write isl, original or pinned");
+  if (!contains({"isl", "wavefront", "original", "pinned"}, kernel.schedule)) {
+    entry.at("schedule").fail("unknown schedule `" + kernel.schedule + "`", "write isl, wavefront, original or pinned");
   }
   for (const auto& [statement, members] : entry.at("members").entries()) kernel.members[statement] = read_members(members);
   std::set<std::string> names;

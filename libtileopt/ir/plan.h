@@ -75,7 +75,7 @@ std::string to_string(const Rewriting& rewriting);
 struct KernelPlan {
   std::string name;
   std::vector<std::string> statements;
-  std::string schedule = "isl";                           ///< where the members came from: "isl", "original", "pinned"
+  std::string schedule = "isl";                           ///< where the members came from: "isl", "wavefront", "original", "pinned"
   std::map<std::string, StatementMembers> members;        ///< statement -> members
   std::vector<std::pair<std::string, std::vector<Digit>>> digits;  ///< member -> digits, most significant first
   Tree tree;                                              ///< over digits; copies are inserted by promotion

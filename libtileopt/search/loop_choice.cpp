@@ -9,7 +9,8 @@
 namespace tileopt {
 namespace {
 
-/// A tiled nest must promise this much to be tried before the plain one: tiles cost loop overhead that the model only estimates.
+/// A tiled nest must promise this much to be tried before the plain one: tiles cost loop overhead that the model only estimates. Where
+/// iterations wait for each other that overhead is hidden.
 constexpr double kWorthwhile = 0.85;
 /// A staged tile: runs of four lines for the stores, one line for the loads.
 constexpr long kStagedRun = 64, kStagedRows = 16;
@@ -40,6 +41,7 @@ class NestBuilder {
     for (const std::string& statement : chain.statements) {
       const StatementView& view = views.at(statement);
       nest_.operations += count_operations(request.program().statement(statement));
+      if (request.program().statement(statement).combine == Combine::assign && reads_neighbours(request.program().statement(statement))) recurrent_ = true;
       for (const AccessView& access : view.accesses) {
         if (access.affine) add_access(view, access);
       }
@@ -47,9 +49,14 @@ class NestBuilder {
   }
 
   double trips(const std::string& member) const { return trips_[index(member)]; }
+  bool recurrent() const { return recurrent_; }
   NestCost estimate(const ChainChoice& choice, bool vector, const Machine& machine) const {
     Nest nest = nest_;
     nest.vector = vector;
+    if (recurrent_) {
+      nest.recurrence_operations = nest.operations;
+      nest.independent = independent_iterations(choice);
+    }
     for (const std::string& member : outer_) nest.loops.push_back({index(member), trips(member)});
     for (const auto& group : chain_.groups) {
       for (const std::string& member : group) {
@@ -66,6 +73,29 @@ class NestBuilder {
   }
 
  private:
+  /// Some read is at a fixed distance from what the instance writes: instance after instance waits for the one before.
+  static bool reads_neighbours(const Statement& statement) {
+    return std::any_of(statement.reads.begin(), statement.reads.end(), [&](const Access& read) {
+      if (read.tensor != statement.write.tensor) return false;
+      const isl::pw_multi_aff distance = isl::manage(isl_pw_multi_aff_sub(read.index.copy(), statement.write.index.copy()));
+      bool fixed = true, moved = false;
+      for (int d = 0; d < static_cast<int>(isl_pw_multi_aff_dim(distance.get(), isl_dim_out)); ++d) {
+        const isl::pw_aff along = isl::manage(isl_pw_multi_aff_get_pw_aff(distance.get(), d));
+        fixed = fixed && isl_pw_aff_is_cst(along.get()) == isl_bool_true;
+        moved = moved || !isl::manage(isl_pw_aff_zero_set(along.copy())).is_equal(isl::manage(isl_pw_aff_domain(along.copy())));
+      }
+      return fixed && moved;
+    });
+  }
+  /// Iterations of the innermost loops that carry nothing.
+  double independent_iterations(const ChainChoice& choice) const {
+    double iterations = 1;
+    for (std::size_t i = choice.order.size(); i-- > 0 && !contains(chain_.carried, choice.order[i]);) {
+      const auto tile = choice.tiles.find(choice.order[i]);
+      iterations *= tile == choice.tiles.end() ? trips(choice.order[i]) : std::min(trips(choice.order[i]), double(tile->second));
+    }
+    return iterations;
+  }
   std::size_t index(const std::string& member) const {
     return static_cast<std::size_t>(std::find(members_.begin(), members_.end(), member) - members_.begin());
   }
@@ -89,6 +119,7 @@ class NestBuilder {
   const std::vector<std::string>& outer_;
   std::vector<std::string> members_;
   std::vector<double> trips_;
+  bool recurrent_ = false;  ///< some statement reads what another of its instances wrote
   Nest nest_;
 };
 
@@ -107,9 +138,9 @@ std::map<std::string, long> pinned_tiles(const PlanRequest& request, const Chain
   return tiles;
 }
 
-std::vector<long> tile_sizes(double trips, bool innermost) {
+std::vector<long> tile_sizes(double trips, bool lanes) {
   std::vector<long> sizes = {0};
-  for (const long size : innermost ? std::vector<long>{32, 64, 128, 256, 512, 1024} : std::vector<long>{8, 16, 32, 64, 128}) {
+  for (const long size : lanes ? std::vector<long>{32, 64, 128, 256, 512, 1024} : std::vector<long>{8, 16, 32, 64, 128}) {
     if (double(size) * 2 <= trips) sizes.push_back(size);
   }
   return sizes;
@@ -123,7 +154,7 @@ void search_tiles(const NestBuilder& nest, const std::vector<std::string>& group
   for (const std::string& member : group) {
     if (base.tiles.count(member)) sizes.push_back({base.tiles.at(member)});
     else if (contains(base.whole, member)) sizes.push_back({0});
-    else sizes.push_back(tile_sizes(nest.trips(member), member == base.order.back()));
+    else sizes.push_back(tile_sizes(nest.trips(member), vector && member == base.order.back()));
     combinations *= double(sizes.back().size());
     if (combinations > 4000) sizes.back() = {0};
   }
@@ -213,6 +244,19 @@ std::optional<ChainChoice> staged_choice(const PlanRequest& request, const Chain
   return choice;
 }
 
+/// Members of the last group that lanes may run along: where everything is assigned, and stays together, those that carry nothing.
+std::vector<std::string> candidates(const PlanRequest& request, const Chain& chain) {
+  const bool assigned = std::all_of(chain.statements.begin(), chain.statements.end(), [&](const std::string& statement) {
+    return request.program().statement(statement).combine == Combine::assign;
+  });
+  if (!assigned || !chain.ends_in_leaf) return chain.groups.back();
+  std::vector<std::string> members;
+  for (const std::string& member : chain.groups.back()) {
+    if (!contains(chain.carried, member)) members.push_back(member);
+  }
+  return members;
+}
+
 }  // namespace
 
 Chain follow_chain(const Tree& tree, const std::vector<std::string>& statements, const ScheduleProposal& proposal, Tree& below) {
@@ -225,6 +269,8 @@ Chain follow_chain(const Tree& tree, const std::vector<std::string>& statements,
   }
   below = node;
   for (const std::string& member : chain.members) {
+    const auto flag = proposal.coincident.find(member);
+    if (flag == proposal.coincident.end() || !flag->second) chain.carried.push_back(member);
     const auto set = std::find_if(proposal.permutable.begin(), proposal.permutable.end(), [&](const auto& s) { return contains(s, member); });
     const bool continues = !chain.groups.empty() && set != proposal.permutable.end() && contains(*set, chain.groups.back().front());
     if (continues) chain.groups.back().push_back(member);
@@ -291,8 +337,7 @@ std::vector<ChainChoice> rank_choices(const PlanRequest& request, const Chain& c
   if (chain.members.empty()) return {plain};
   const NestBuilder nest(request, chain, outer, views);
   const bool at_leaves = chain.ends_in_leaf || chain.ends_in_leaves;
-  const std::vector<std::string>& last = chain.groups.back();
-  const std::string lanes = at_leaves ? vector_member(request, last, chain.statements, views) : "";
+  const std::string lanes = at_leaves ? vector_member(request, candidates(request, chain), chain.statements, views) : "";
   std::vector<ChainChoice> choices;
   ChainChoice base = plain;
   if (!lanes.empty()) {
@@ -315,7 +360,7 @@ std::vector<ChainChoice> rank_choices(const PlanRequest& request, const Chain& c
     search_tiles(nest, *widest, base, !lanes.empty(), request.machine, tiled);
     std::stable_sort(tiled.begin(), tiled.end(), [](const ChainChoice& a, const ChainChoice& b) { return a.seconds < b.seconds; });
     for (std::size_t i = 0; i < tiled.size() && i < 2; ++i) {
-      if (tiled[i].seconds < kWorthwhile * base.seconds) choices.push_back(tiled[i]);
+      if (tiled[i].seconds < (nest.recurrent() ? 1.0 : kWorthwhile) * base.seconds) choices.push_back(tiled[i]);
     }
   }
   choices.push_back(base);

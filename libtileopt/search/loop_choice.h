@@ -29,6 +29,8 @@ struct Chain {
   std::vector<std::string> members;                  ///< outermost first
   std::vector<std::vector<std::string>> groups;      ///< permutable sets, outermost first; they partition `members`
   std::vector<std::string> statements;               ///< below the chain
+  std::vector<std::string> carried;                  ///< members that carry a dependence at their place
+  double runs = 1;                                   ///< iterations of the loops around, at the typical sizes
   bool ends_in_leaf = false;                         ///< one statement below
   bool ends_in_leaves = false;                       ///< a sequence of statements without further loops
 };

@@ -106,6 +106,11 @@ class LoopAnalysis {
 
 }  // namespace
 
+void find_free_members(const Kernel& kernel, ScheduleProposal& proposal) {
+  const OrderChecker checker(proposal.tree, member_spaces(kernel, proposal));
+  for (auto& [member, free] : proposal.coincident) free = free || !checker.carried_pair(kernel.racing(), member);
+}
+
 ScheduleProposal analyze_original_loops(const Kernel& kernel) {
   ScheduleProposal proposal = place_guarded_loops(kernel, propose_schedule(kernel, "original"));
   LoopAnalysis(kernel, proposal).run();

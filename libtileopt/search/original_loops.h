@@ -9,6 +9,10 @@ namespace tileopt {
 /// from the dependences.
 ScheduleProposal analyze_original_loops(const Kernel& kernel);
 
+/// Sets `coincident` for every member that carries nothing at its place in the tree, which is more than isl says: it asks for a distance of 0
+/// whatever is around.
+void find_free_members(const Kernel& kernel, ScheduleProposal& proposal);
+
 /// Statements over the members of a proposal: { S[members] }.
 std::vector<StatementSpace> member_spaces(const Kernel& kernel, const ScheduleProposal& proposal);
 

@@ -58,7 +58,7 @@ struct PinTable {
   std::vector<LoopPin> parallels, vectorizes, unrolls;
   std::vector<AtomPin> atoms;
   std::vector<FusePin> fuses;
-  std::optional<std::string> schedule;  ///< "original" or "isl"
+  std::optional<std::string> schedule;  ///< "original", "isl" or "wavefront"
   const Pin* schedule_pin = nullptr;
   const Pin* pipeline = nullptr;
 

@@ -572,6 +572,7 @@ LoopPlan plan_proposal(const PlanRequest& request, const std::string& method, co
 
 std::vector<LoopPlan> plan_agents(const PlanRequest& request) {
   std::vector<LoopPlan> plans;
+  if (request.pins.schedule == "wavefront") return plans;  // a block has no loop that many agents would wait in
   bool cooperates = false, pulled_apart = false;
   if (request.pins.schedule != "isl") {
     const ScheduleProposal original = analyze_original_loops(request.kernel);

@@ -1,6 +1,7 @@
 #include "search/plan_generic.h"
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
 #include <numeric>
 
@@ -10,12 +11,14 @@
 #include "search/memory_hints.h"
 #include "search/loop_choice.h"
 #include "search/original_loops.h"
+#include "search/wavefront.h"
 #include "support/text.h"
 
 namespace tileopt {
 namespace {
 
 constexpr double kThreadEfficiency = 0.8;
+constexpr double kForkSeconds = 5e-6;    ///< to start a team of threads and wait for it
 constexpr long kThreadChunk = 4096;  ///< iterations of a single loop that one thread takes at a time
 
 /// isl's schedule must promise this much: it tends to pull apart what the source keeps together.
@@ -74,6 +77,8 @@ class GenericPlanner {
   Tree leaves(const Tree& below, const std::vector<std::string>& inner) const;
   void cut(const std::string& member, long tile, State& state) const;
   std::string thread_member(const ChainChoice& choice, const Chain& chain) const;
+  bool worth_forking(const ChainChoice& choice, const Chain& chain, const std::string& member) const;
+  bool pays_forking(double teams, const ChainChoice& choice) const;
   bool place_threads(const ChainChoice& choice, const Chain& chain, State& state) const;
   bool may_be_free(const ChainChoice& choice, const Chain& chain) const;
   std::vector<Digit> all_digits(const std::string& member, const State& state) const;
@@ -94,6 +99,7 @@ class GenericPlanner {
 void GenericPlanner::rank_chains(const Tree& tree, const std::vector<std::string>& statements, std::vector<std::string> outer) {
   Tree below;
   Chain chain = follow_chain(tree, statements, proposal_, below);
+  for (const std::string& member : outer) chain.runs *= trips(member, statements);
   std::vector<ChainChoice> choices = rank_choices(request_, chain, outer, views_);
   outer.insert(outer.end(), chain.members.begin(), chain.members.end());
   const bool at_leaves = chain.ends_in_leaf || chain.ends_in_leaves;
@@ -168,9 +174,39 @@ std::string GenericPlanner::thread_member(const ChainChoice& choice, const Chain
     const double work = trips(member, chain.statements) / (tile == choice.tiles.end() ? 1.0 : double(tile->second));
     // A single loop is shared in chunks that keep its lanes busy.
     const double least = chain.members.size() == 1 && chain.ends_in_leaf ? double(kThreadChunk) : 2.0;
-    if (free && work >= least * request_.threads) return member;
+    // Behind a loop of its own group that carries something lies one step of a wavefront: threads would trade lines at every step.
+    for (const std::string& outer : *group) {
+      if (outer == member) break;
+      if (proposal_.method == "wavefront" && contains(chain.carried, outer)) free = false;
+    }
+    if (free && work >= least * request_.threads) return worth_forking(choice, chain, member) ? member : "";
   }
   return "";
+}
+
+/// A team is started for every iteration of the loops around the threads' loop.
+bool GenericPlanner::worth_forking(const ChainChoice& choice, const Chain& chain, const std::string& member) const {
+  if (!chain.ends_in_leaf && !chain.ends_in_leaves) return true;  // the estimate knows nothing of the loops below
+  double teams = chain.runs;
+  for (const auto& group : chain.groups) {
+    for (const std::string& other : group) {
+      const auto tile = choice.tiles.find(other);
+      if (tile == choice.tiles.end()) continue;
+      if (other == member) return pays_forking(teams, choice);
+      teams *= std::ceil(trips(other, chain.statements) / double(tile->second));
+    }
+    for (const std::string& other : choice.order) {
+      if (!contains(group, other)) continue;
+      if (other == member) return pays_forking(teams, choice);
+      const auto tile = choice.tiles.find(other);
+      teams *= tile == choice.tiles.end() ? trips(other, chain.statements) : double(tile->second);
+    }
+  }
+  return true;
+}
+
+bool GenericPlanner::pays_forking(double teams, const ChainChoice& choice) const {
+  return teams * kForkSeconds < choice.seconds * (1 - 1 / (kThreadEfficiency * request_.threads));
 }
 
 bool GenericPlanner::has_threads(std::size_t rank) const {
@@ -283,7 +319,8 @@ Tree GenericPlanner::walk(const Tree& tree, const std::vector<std::string>& stat
                           State& state) const {
   Tree below;
   const RankedChain& ranked = chains_[next++];
-  const Chain chain = follow_chain(tree, statements, proposal_, below);
+  Chain chain = follow_chain(tree, statements, proposal_, below);
+  chain.runs = ranked.chain.runs;
   const ChainChoice& choice = ranked.choice(state.ambition.choice);
   for (const std::string& member : chain.members) cut(member, choice.tiles.count(member) ? choice.tiles.at(member) : 0, state);
   if (threads_wanted && place_threads(choice, chain, state)) threads_wanted = false;
@@ -406,23 +443,40 @@ bool has_guards(const Kernel& kernel) {
   return std::any_of(kernel.statements().begin(), kernel.statements().end(),
                      [&](const std::string& name) { return !kernel.program().statement(name).guards.empty(); });
 }
+
+double seconds(const LoopPlan& plan) { return plan.options.front().seconds; }
+
+void add_wavefront(const PlanRequest& request, const ScheduleProposal& proposal, std::vector<LoopPlan>& plans) {
+  const auto waves = has_guards(request.kernel) ? std::nullopt : propose_wavefront(request.kernel, proposal);
+  if (!waves) return;
+  LoopPlan plan{"wavefront", plan_generic(request, *waves)};
+  const bool first = plans.empty() || seconds(plan) < kIslGain * seconds(plans.front());
+  plans.insert(first ? plans.begin() : plans.end(), std::move(plan));
+}
 }  // namespace
 
 std::vector<LoopPlan> plan_loops(const PlanRequest& request) {
   std::vector<LoopPlan> plans;
-  if (request.pins.schedule != "isl") {
+  if (!request.pins.schedule || request.pins.schedule == "original") {
     const ScheduleProposal original = analyze_original_loops(request.kernel);
     plans.push_back({"original", plan_generic(request, original)});
     // One permutable nest over all statements: nothing is left to find.
-    const bool settled = original.permutable.size() == 1 && original.tree.kind() == Tree::Kind::band;
-    if (settled && !request.pins.schedule) return plans;
+    if (is_one_nest(original) && !request.pins.schedule) {
+      add_wavefront(request, original, plans);
+      return plans;
+    }
     // isl does not know that a loop over an index from memory must stay inside the loops that the index depends on.
     if (has_guards(request.kernel)) return plans;
   }
-  const ScheduleProposal proposal = propose_schedule(request.kernel, "isl");
-  if (proposal.method != "isl") return plans;
-  plans.push_back({"isl", plan_generic(request, proposal)});
-  if (plans.size() == 2 && plans[1].options.front().seconds < kIslGain * plans[0].options.front().seconds) std::swap(plans[0], plans[1]);
+  if (request.pins.schedule == "wavefront") {
+    if (const auto waves = propose_loops(request.kernel, "wavefront")) plans.push_back({"wavefront", plan_generic(request, *waves)});
+    return plans;
+  }
+  const auto proposal = propose_loops(request.kernel, "isl");
+  if (!proposal) return plans;
+  plans.push_back({"isl", plan_generic(request, *proposal)});
+  if (plans.size() == 2 && seconds(plans[1]) < kIslGain * seconds(plans[0])) std::swap(plans[0], plans[1]);
+  if (request.pins.schedule != "isl") add_wavefront(request, *proposal, plans);
   return plans;
 }
 

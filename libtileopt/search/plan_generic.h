@@ -15,7 +15,7 @@ std::vector<PartOption> plan_generic(const PlanRequest& request, const ScheduleP
 
 /// A proposal with its options.
 struct LoopPlan {
-  std::string method;  ///< KernelPlan::schedule: "original" or "isl"
+  std::string method;  ///< KernelPlan::schedule: "original", "isl" or "wavefront"
   std::vector<PartOption> options;
 };
 

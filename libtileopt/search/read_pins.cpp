@@ -147,8 +147,8 @@ class PinReader {
 
   void read_schedule(const Pin& pin) {
     const std::string method = pin.arguments.size() == 1 ? unquoted(pin.arguments[0]) : "";
-    if ((method != "original" && method != "isl") || !pin.keywords.empty()) {
-      return fail(pin, "schedule wants \"original\" or \"isl\"", "write schedule(\"original\")");
+    if (!contains({"original", "isl", "wavefront"}, method) || !pin.keywords.empty()) {
+      return fail(pin, "schedule wants \"original\", \"isl\" or \"wavefront\"", "write schedule(\"original\")");
     }
     if (table_.schedule && *table_.schedule != method) return fail(pin, "two schedule pins contradict each other", "remove one");
     table_.schedule = method;

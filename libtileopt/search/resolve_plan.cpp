@@ -79,6 +79,11 @@ class KernelPlanner {
     }
     if (pin_refusal_) return *pin_refusal_;
     if (refusal_) return *refusal_;
+    if (request_.pins.schedule == "wavefront") {
+      const Pin& pin = *request_.pins.schedule_pin;
+      return Infeasible{"pin", "resolve_plan", kernel().name(), "kernels", pin_text(pin) + ": kernel " + kernel().name() +
+                            " has no permutable loops that all carry a dependence, on this kind of machine", pin.where, "", "remove the pin"};
+    }
     return Infeasible{"legality", "resolve_plan", kernel().name(), "", "no schedule was found", {}, "",
                       "pin schedule(\"original\"), which keeps the loops as written"};
   }
@@ -105,7 +110,9 @@ bool KernelPlanner::add_generic_part(Strategy& strategy, const std::vector<std::
   if (!feasible(created)) return false;
   auto owned = std::make_shared<Kernel>(std::get<Kernel>(std::move(created)));
   auto request = std::make_shared<PlanRequest>(PlanRequest{*owned, request_.machine, request_.sizes, request_.pins, request_.threads});
-  std::vector<PartOption> options = (request_.machine.has_agents() ? plan_agents(*request) : plan_loops(*request)).front().options;
+  std::vector<LoopPlan> loops = request_.machine.has_agents() ? plan_agents(*request) : plan_loops(*request);
+  if (loops.empty()) return false;  // a pinned schedule that the part has not
+  std::vector<PartOption> options = std::move(loops.front().options);
   for (PartOption& option : options) {
     option.build = [owned, request, build = option.build](NameTable& names) { return build(names); };
   }

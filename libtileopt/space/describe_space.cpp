@@ -131,9 +131,11 @@ std::vector<Sketch> SpaceBuilder::sketch(const Plan& planned) const {
   }
   if (given("atom")) tiles.clear(), scalars.clear();
   // Which loops are taken must not depend on the tiles that a point asks for.
-  const bool all_isl = tiles.empty() && std::all_of(planned.kernels.begin(), planned.kernels.end(),
-                                                    [](const KernelPlan& k) { return k.schedule == "isl"; });
-  if (all_isl && !given("schedule")) tiles.push_back(simple_pin("schedule", {"isl"}));
+  for (const std::string schedule : {"isl", "wavefront"}) {
+    const bool all = tiles.empty() && std::all_of(planned.kernels.begin(), planned.kernels.end(),
+                                                  [&](const KernelPlan& k) { return k.schedule == schedule; });
+    if (all && !given("schedule")) tiles.push_back(simple_pin("schedule", {schedule}));
+  }
   sketches.push_back({"as planned", with(base, tiles)});
   if (!scalars.empty()) sketches.push_back({"loops without register tiles", with(base, scalars)});
   if (!given("schedule")) sketches.push_back({"isl's loops", with(with(base, scalars), {simple_pin("schedule", {"isl"})})});

@@ -6,6 +6,7 @@
 
 #include "search/loop_choice.h"
 #include "search/original_loops.h"
+#include "search/wavefront.h"
 #include "space/variant_builder.h"
 #include "support/text.h"
 
@@ -58,7 +59,9 @@ void find_chains(const Tree& tree, const std::vector<std::string>& statements, c
 
 /// The proposal that the planned kernel was made from.
 ScheduleProposal proposal_of(const Kernel& kernel, const KernelPlan& planned) {
-  ScheduleProposal proposal = planned.schedule == "isl" ? propose_schedule(kernel, "isl") : analyze_original_loops(kernel);
+  const bool found = planned.schedule == "isl" || planned.schedule == "wavefront";
+  auto proposed = propose_loops(kernel, found ? planned.schedule : "original");
+  ScheduleProposal proposal = proposed ? std::move(*proposed) : analyze_original_loops(kernel);
   proposal.tree = separate_leaves(proposal.tree, kernel.statements());
   return proposal;
 }
