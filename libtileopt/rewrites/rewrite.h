@@ -51,6 +51,8 @@ Candidate<Rewritten> block_scan(const Program& program, const Rewriting& rewriti
 Candidate<Rewritten> hoist_factors(const Program& program, const Rewriting& rewriting);
 /// What is computed more often than need be goes into locals.
 Candidate<Rewritten> common_subexpressions(const Program& program, const Rewriting& rewriting);
+/// Products of signed bytes as products of unsigned by signed ones.
+Candidate<Rewritten> offset_factor(const Program& program, const Rewriting& rewriting);
 /// exp through exp2.
 Candidate<Rewritten> exp_to_exp2(const Program& program, const Rewriting& rewriting);
 

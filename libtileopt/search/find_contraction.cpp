@@ -146,7 +146,7 @@ std::optional<Contraction> find_contraction(const Kernel& kernel, const std::str
     if (!from_constant && (c.fixed.empty() || c.least.count(m) == 0)) return reject("a summation index has no constant lower bound");
   }
   for (const std::string& other : kernel.statements()) {
-    if (initialises(program, program.statement(other), statement, c.view, c.fixed, sizes)) c.init = other;
+    if (initialises(program, program.statement(other), statement, c.view, c.fixed, sizes, true)) c.init = other;
   }
   return c;
 }

@@ -369,7 +369,7 @@ PlanPart ContractionPlanner::build(NameTable& names) const {
       if (!summed || std::count(sums_above.begin(), sums_above.end(), m) > 0) wanted.push_back(m);
     }
     part.members[c_.init] = member_map(program.statement(c_.init), wanted);
-    part.atoms[c_.init] = {box_.name, {inner.at(c_.rows), inner.at(c_.lanes)}, edge};
+    part.atoms[c_.init] = {box_.name, {inner.at(c_.rows), inner.at(c_.lanes)}, program.statement(c_.init).reads.empty() ? edge : "extents"};
     part.statements = {c_.init, c_.statement};
     part.tree = Tree::sequence({{{c_.init}, Tree()}, {{c_.statement}, body}});
   }

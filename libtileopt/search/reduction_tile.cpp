@@ -14,19 +14,6 @@ constexpr long kLongestWindow = 64;  ///< terms of one sum: beyond, the operands
 constexpr long kRows = 4;            ///< with two vectors each, as many chains as hide the latency of an addition
 constexpr long kVectors = 2;
 
-/// Arithmetic that a vector atom has, reads and literals.
-bool is_elementwise(const ExprPtr& body) {
-  bool simple = true;
-  walk_expr(body, [&](const Expr& e) {
-    if (std::holds_alternative<Call>(e.node) || std::holds_alternative<Select>(e.node) || std::holds_alternative<IndexValue>(e.node)) simple = false;
-    static const BinaryOp vectors[] = {BinaryOp::add, BinaryOp::sub, BinaryOp::mul, BinaryOp::min, BinaryOp::max};
-    if (const auto* binary = std::get_if<Binary>(&e.node))
-      simple = simple && std::find(std::begin(vectors), std::end(vectors), binary->op) != std::end(vectors);
-    if (is_tuple(e.type) || e.type == ElementType::boolean) simple = false;
-  });
-  return simple;
-}
-
 const Atom* find_vector_box(const Machine& machine) {
   for (const Atom& atom : machine.atoms)
     if (atom.body == "elementwise") return &atom;
@@ -214,7 +201,7 @@ std::optional<ReductionTile> find_reduction_tile(const Kernel& kernel, const std
   for (std::size_t m = 0; m < t.view.members.size(); ++m)
     if (m != t.lanes && t.rows != m && result.moves_with(m)) t.outer.push_back(m);
   for (const std::string& other : kernel.statements())
-    if (initialises(program, program.statement(other), statement, t.view, {}, sizes)) t.init = other;
+    if (initialises(program, program.statement(other), statement, t.view, {}, sizes, false)) t.init = other;
   return t;
 }
 

@@ -127,6 +127,9 @@ std::optional<Strategy> KernelPlanner::contraction_strategy() {
   for (const std::string& name : kernel().statements()) {
     std::string why_not, window_why_not;
     auto contraction = find_contraction(kernel(), name, request_.sizes, why_not);
+    // The tile of a block starts from a literal: its agents' parts of it have no extents.
+    if (contraction && request_.machine.has_agents() && !contraction->init.empty() && !kernel().program().statement(contraction->init).reads.empty())
+      contraction->init.clear();
     const bool is_sum = kernel().program().statement(name).combine == Combine::sum;
     if (contraction) found.push_back(std::move(*contraction));
     else if (request_.machine.has_agents()) {

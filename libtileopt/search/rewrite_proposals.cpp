@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "search/choose_multiplier.h"
 #include "search/lane_box.h"
 #include "search/statement_view.h"
 #include "support/text.h"
@@ -170,10 +171,48 @@ std::vector<Proposal> propose_split(const Program& program, const Machine& machi
   return proposals;
 }
 
+constexpr double kWorthOffsetting = 32;  ///< products for every element that is read once more
+
+/// The products that an atom adds side by side, of factors of these types; 0: no atom takes them.
+long depth_of_dots(const Machine& machine, const std::string& left, const std::string& right) {
+  long depth = 0;
+  for (const Atom& atom : machine.atoms) {
+    const AtomOperand *l = nullptr, *r = nullptr;
+    for (const AtomOperand& operand : atom.operands) {
+      if (operand.role == "left") l = &operand;
+      if (operand.role == "right") r = &operand;
+    }
+    if (atom.body == "dot" && l != nullptr && r != nullptr && l->element == left && r->element == right) depth = std::max(depth, depth_of(atom));
+  }
+  return depth;
+}
+
+/// Products of signed bytes, on machines that add more products of unsigned by signed ones at once.
+std::vector<Proposal> propose_offset(const Program& program, const Machine& machine, const ResolveOptions& options) {
+  std::vector<Proposal> proposals;
+  const long depth = std::max(depth_of_dots(machine, "u8", "i8"), depth_of_dots(machine, "i8", "u8"));
+  if (machine.has_agents() || depth <= std::max(depth_of_dots(machine, "i8", "i8"), depth_of_dots(machine, "i16", "i16"))) return proposals;
+  const TypicalSizes sizes = complete_sizes(program, options.typical_sizes);
+  for (const Statement& s : program.statements()) {
+    const bool bytes = s.reads.size() == 2 && std::all_of(s.reads.begin(), s.reads.end(), [&](const Access& read) { return program.tensor(read.tensor).type == ElementType::i8; });
+    if (!bytes || s.combine != Combine::sum || s.conditional() || s.body->type != ElementType::i32) continue;
+    const StatementView view = view_statement(program, s.name, iterator_members(s), sizes);
+    double products = 1, read[2] = {1, 1};
+    for (std::size_t i = 0; i < s.iterators.size(); ++i) {
+      products *= view.ranges[i].typical;
+      for (std::size_t r = 0; r < 2; ++r) read[r] *= moves_with(s.reads[r], s, i) ? view.ranges[i].typical : 1;
+    }
+    if (products < kWorthOffsetting * (read[0] + read[1])) continue;
+    proposals.push_back({{"offset", {s.name}, {}}, "machine " + machine.name + " adds " + std::to_string(depth) + " products of unsigned by signed bytes at once",
+                         {s.name, s.reads[0].tensor, s.reads[1].tensor}});
+  }
+  return proposals;
+}
+
 }  // namespace
 
 const std::vector<ProposalKind>& proposal_kinds() {
-  static const std::vector<ProposalKind> kinds = {{"scan", propose_scan}, {"inline", propose_inline}, {"split", propose_split}};
+  static const std::vector<ProposalKind> kinds = {{"scan", propose_scan}, {"inline", propose_inline}, {"split", propose_split}, {"offset", propose_offset}};
   return kinds;
 }
 

@@ -55,10 +55,24 @@ bool moves_alone(const AccessView& access, std::size_t member) {
   return std::count(row.begin(), row.end(), 0) + 1 == static_cast<long>(row.size());
 }
 
+bool is_elementwise(const ExprPtr& body) {
+  bool simple = true;
+  walk_expr(body, [&](const Expr& e) {
+    if (std::holds_alternative<Call>(e.node) || std::holds_alternative<Select>(e.node) || std::holds_alternative<IndexValue>(e.node)) simple = false;
+    static const BinaryOp vectors[] = {BinaryOp::add, BinaryOp::sub, BinaryOp::mul, BinaryOp::min, BinaryOp::max};
+    if (const auto* binary = std::get_if<Binary>(&e.node))
+      simple = simple && std::find(std::begin(vectors), std::end(vectors), binary->op) != std::end(vectors);
+    if (is_tuple(e.type) || e.type == ElementType::boolean) simple = false;
+  });
+  return simple;
+}
+
 bool initialises(const Program& program, const Statement& candidate, const Statement& statement, const StatementView& view,
-                 const std::vector<std::size_t>& fixed, const TypicalSizes& sizes) {
+                 const std::vector<std::size_t>& fixed, const TypicalSizes& sizes, bool from_arrays) {
   if (candidate.write.tensor != statement.write.tensor || candidate.combine != Combine::assign) return false;
-  if (!std::holds_alternative<Literal>(candidate.body->node)) return false;
+  if (!std::holds_alternative<Literal>(candidate.body->node) && !(from_arrays && is_elementwise(candidate.body))) return false;
+  for (const Access& read : candidate.reads)
+    if (read.tensor == candidate.write.tensor) return false;
   for (const std::string& iterator : candidate.iterators) {
     if (!contains(statement.iterators, iterator)) return false;
   }

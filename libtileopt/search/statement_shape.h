@@ -20,9 +20,12 @@ bool moves_one(const AccessView& access, std::size_t member);
 /// ... and no other member moves that subscript.
 bool moves_alone(const AccessView& access, std::size_t member);
 
-/// `candidate` sets the elements that `statement` updates to a literal, its iterators named as those of `statement`.
-/// `view`: of `statement` over its iterators.
+/// Arithmetic that a vector atom has, reads and literals.
+bool is_elementwise(const ExprPtr& body);
+
+/// `candidate` sets the elements that `statement` updates to a literal, or with `from_arrays` to arithmetic on other arrays, its iterators
+/// named as those of `statement`. `view`: of `statement` over its iterators.
 bool initialises(const Program& program, const Statement& candidate, const Statement& statement, const StatementView& view,
-                 const std::vector<std::size_t>& fixed, const TypicalSizes& sizes);
+                 const std::vector<std::size_t>& fixed, const TypicalSizes& sizes, bool from_arrays);
 
 }  // namespace tileopt

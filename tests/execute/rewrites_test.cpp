@@ -111,5 +111,20 @@ TEST_F(ExecuteRewrites, HoistedFactorsAndInlinedLocals) {
         "rewrite(\"inline\", t)", {{"N", 1 << 20}}, {{{"N", 0}}, {{"N", 1}}, {{"N", 1000}}});
 }
 
+TEST_F(ExecuteRewrites, SignedBytesAreOffset) {
+  const std::vector<Sizes> sizes = {{{"M", 0}, {"N", 3}, {"K", 2}}, {{"M", 5}, {"N", 7}, {"K", 0}}, {{"M", 1}, {"N", 1}, {"K", 1}}, {{"M", 33}, {"N", 37}, {"K", 70}}};
+  check("def product(A: i8[M, K], B: i8[K, N], C: out[i32[M, N]]):\n    for i, j in grid(M, N):\n        C[i, j] = sum(i32(A[i, k]) * i32(B[k, j]) for k in range(K))\n",
+        "rewrite(\"offset\", C)", {{"M", 512}, {"N", 512}, {"K", 512}}, sizes);
+}
+
+// The register tile starts from another array, cut short at the edges.
+TEST_F(ExecuteRewrites, ProductsOnABias) {
+  const std::vector<Sizes> sizes = {{{"M", 0}, {"N", 3}, {"K", 2}}, {{"M", 5}, {"N", 7}, {"K", 0}}, {{"M", 33}, {"N", 37}, {"K", 70}}, {{"M", 3}, {"N", 16}, {"K", 600}}};
+  for (const std::string type : {"f32", "i32"})
+    check("def affine(A: " + type + "[M, K], B: " + type + "[K, N], bias: " + type + "[N], C: out[" + type + "[M, N]]):\n    for i, j in grid(M, N):\n        C[i, j] = 2 * bias[j]\n" +
+              "        for k in range(K):\n            C[i, j] += A[i, k] * B[k, j]\n",
+          "rewrite(\"none\")", {{"M", 512}, {"N", 512}, {"K", 512}}, sizes);
+}
+
 }  // namespace
 }  // namespace tileopt::test

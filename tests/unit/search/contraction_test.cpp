@@ -229,5 +229,26 @@ def f(A: f32[M, K], B: f32[K, N], keep: f32[K], C: out[f32[M, N]]):
   EXPECT_TRUE(std::get<ResolvedPlan>(candidate).plan.kernels.at(0).atoms.empty());
 }
 
+// The tile starts from the bias: the result is written once.
+TEST(Contraction, StartsFromAnotherArray) {
+  const std::string text =
+      "def affine(A: f32[M, K], B: f32[K, N], bias: f32[N], C: out[f32[M, N]]):\n"
+      "    for i, j in grid(M, N):\n"
+      "        C[i, j] = 2 * bias[j]\n"
+      "        for k in range(K):\n"
+      "            C[i, j] += A[i, k] * B[k, j]\n";
+  const KernelPlan kernel = PlanCase(text).kernel();
+  EXPECT_EQ(kernel.atoms.at("C").edge, "extents");
+  EXPECT_EQ(kernel.atoms.at("C").box, (std::vector<std::string>{"ii", "jj"}));
+  EXPECT_EQ(path_dims(kernel.tree, "C").back(), "ir") << "inside the tile loops";
+  // What starts from itself, or from a function, has loops of its own.
+  for (const char* start : {"exp(bias[j])", "C[i, j] * 2"}) {
+    std::string other = text;
+    other.replace(other.find("2 * bias[j]"), 11, start);
+    if (other.find("* 2") != std::string::npos) other.replace(other.find("out["), 4, "inout[");
+    EXPECT_NE(path_dims(PlanCase(other).kernel().tree, "C").back(), "ir") << start;
+  }
+}
+
 }  // namespace
 }  // namespace tileopt
