@@ -1,5 +1,6 @@
 #include "kernel.h"
 
+#include <cstdio>
 #include <dlfcn.h>
 #include <unistd.h>
 
@@ -118,8 +119,12 @@ std::function<void()> plain_loop(const std::string& c_text, const std::string& f
 }
 
 std::string find_clang() {
-  for (const char* path : {"/usr/bin/clang-19", "/usr/lib/llvm-19/bin/clang"})
-    if (access(path, X_OK) == 0) return path;
+  for (const char* path : {"/usr/bin/clang-19", "/usr/lib/llvm-19/bin/clang"}) {
+    if (access(path, X_OK) != 0) continue;
+    // The compiler is one package, the runtime of its OpenMP another.
+    if (run_process({path, "-fopenmp", "-shared", "-x", "c", "/dev/null", "-o", "/dev/null"}, 60).code == 0) return path;
+    std::fprintf(stderr, "%s is left out: it does not link with OpenMP (libomp-19-dev)\n", path);
+  }
   return "";
 }
 

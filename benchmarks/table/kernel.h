@@ -68,7 +68,7 @@ class Kernel {
 std::function<void()> plain_loop(const std::string& c_text, const std::string& function, const std::vector<std::string>& flags,
                                  const std::vector<std::int64_t>& sizes, const std::vector<void*>& arguments);
 
-// clang of the version that the table names; "" where it is not installed.
+// clang of the version that the table names; "" where it, or its OpenMP, is not installed.
 std::string find_clang();
 
 template <class T>
