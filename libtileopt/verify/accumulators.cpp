@@ -28,6 +28,18 @@ std::string element_type(const ArrayUse& array) {
   return type_name(array.promoted != nullptr ? array.promoted->element : array.tensor->type);
 }
 
+/// Every agent has elements of its own.
+bool held_by_agents(const ArrayUse& array) { return array.promoted != nullptr && array.promoted->agent_dims > 0; }
+
+/// { [outer loops, the loop] } that run no point of the leaf.
+isl::set iterations_without_points(const Execution& execution, const LoopUse& loop, const Leaf& leaf) {
+  const auto depth = static_cast<unsigned>(loop.depth + 1);
+  isl_set* points = isl_set_reset_tuple_id(leaf.points.copy());
+  points = isl_set_project_out(points, isl_dim_set, depth, static_cast<unsigned>(isl_set_dim(points, isl_dim_set)) - depth);
+  isl_set* runs = isl_set_reset_tuple_id(isl_set_intersect_params(loop.iterations.copy(), execution.context.copy()));
+  return isl::manage(isl_set_subtract(runs, points));
+}
+
 /// What the printer says that it tests where the leaf stands, found by counting leaves in print order.
 const PrintFacts::Leaf* printed_leaf(const Execution& execution, const PrintFacts& facts, std::size_t number) {
   std::size_t position = 0;
@@ -46,7 +58,10 @@ Outcome check_accumulator(const Checker& checker, std::size_t index, const Print
   if (!held.tested) return wrong(what + ", and stores it where no iteration runs", what, {});
   const Leaf& leaf = checker.execution.leaves[loop.leaves.front()];
   const AstStatement& statement = *leaf.statement;
-  if (leaf.kind != LeafKind::compute || !statement.box.empty() || leaf.pipe != nullptr) return wrong(what + ", which " + leaf.label + " does not update", what, leaf.where());
+  if (leaf.kind != LeafKind::compute || leaf.pipe != nullptr) return wrong(what + ", which " + leaf.label + " does not update", what, leaf.where());
+  for (const std::vector<long>& row : statement.write_steps)
+    for (const long step : row)
+      if (step != 0) return wrong(what + ", and the points of a box of " + leaf.label + " write different elements", what, leaf.where());
 
   std::vector<std::string> subscripts;
   for (const AstExprPtr& subscript : node->write) {
@@ -62,7 +77,12 @@ Outcome check_accumulator(const Checker& checker, std::size_t index, const Print
   if (held.type != type) return wrong(what + " of type " + held.type + ", which rounds and wraps unlike " + type, "printed: " + held.type + " | stored: " + type, leaf.where());
   if (type == "i4" || type == "u4") return wrong(what + ", which does not wrap like " + type, type, leaf.where());
 
-  // A guard may hold in no iteration: then the element is another instance's, perhaps another thread's, and storing it undoes theirs.
+  // A box may be cut to nothing and a guard hold in no iteration: then the element is another instance's, perhaps another thread's, and
+  // storing it undoes theirs. What an agent holds by itself is no other's.
+  if (held_by_agents(checker.execution.arrays[leaf.write.array])) return {};
+  const isl::set idle = iterations_without_points(checker.execution, loop, leaf);
+  if (!idle.is_empty())
+    return wrong(what + ", and stores it though the box of " + leaf.label + " may be cut to nothing: another agent's update is undone", poly::sample_text(idle), leaf.where());
   const PrintFacts::Leaf* tests = printed_leaf(checker.execution, facts, loop.leaves.front());
   if (tests == nullptr) return wrong(what + ", and its leaf was not printed", what, leaf.where());
   for (const std::string& test : tests->tested)

@@ -204,13 +204,14 @@ class Walker {
     use.kernel = kernel_;
     use.depth = loop_count();
     use.reached = runs_so_far();
+    use.iterations = iterations(loop);
     if (const Level* level = machine_.find_level(loop.level)) use.kind = level->kind;
     for (const Scope& scope : scopes_)
       if (scope.loop != nullptr) use.enclosing.push_back(scope.loop_id);
     const std::size_t id = execution_.loops.size();
     execution_.loops.push_back(std::move(use));
     time_.push_back(TimeEntry{true, 0, execution_.loops[id].depth});
-    scopes_.push_back(Scope{&loop, id, iterations(loop)});
+    scopes_.push_back(Scope{&loop, id, execution_.loops[id].iterations});
     walk(loop.body, depth + 1);
     scopes_.pop_back();
     time_.pop_back();

@@ -120,6 +120,7 @@ struct LoopUse {
   std::vector<std::size_t> leaves;       ///< below it
   std::vector<std::size_t> enclosing;    ///< loops around it
   isl::set reached;                      ///< { [outer loops] } where it starts
+  isl::set iterations;                   ///< { [outer loops, its variable] } that run
 
   /// Its iterations are run by agents that go on by themselves, until a barrier: there is no join at its end.
   bool is_agent() const { return kind == LevelKind::barrier; }

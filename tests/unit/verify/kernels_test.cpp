@@ -177,6 +177,27 @@ TEST_F(NestedLoopsTest, HeldElementIsStoredWhereNoIterationRuns) {
   expect_refuted(prove(), "text", "stores it where no iteration runs");
 }
 
+// Four terms at once, cut at the end: with one iteration too many there is one that may have no term.
+TEST_F(NestedLoopsTest, HeldElementOfABoxThatMayBeCutToNothing) {
+  const AstStatement four = compute("C", "C", {"A", "B"}, {{"kk", 4}}, {{0}, {0}, {1}}, {{0}, {0}}, {{{0}, {1}}, {{1}, {0}}});
+  for (const auto& [last, right] : {std::pair("floord(K - 1, 4)", true), std::pair("floord(K, 4)", false)}) {
+    ast_ = kernel("gemm", {}, {kPlainGemm[0], four},
+                  block({loop("i", "0", "M - 1", loop("j", "0", "N - 1", leaf("C_init", {"i", "j"}, {"i", "j"}, {}))),
+                         loop("i", "0", "M - 1", loop("j", "0", "N - 1", loop("k", "0", last,
+                              leaf("C", {"i", "j", "4 * k"}, {"i", "j"}, {{"i", "4 * k"}, {"4 * k", "j"}}, {"K - 4 * k"}))))}));
+    facts_ = faithful_facts(program_, ast_);
+    facts_.loops[4].accumulator = {"C", {"i", "j"}, "f32"};
+    const Certificate certificate = prove();
+    if (!right) {
+      expect_refuted(certificate, "text", "may be cut to nothing");
+      continue;
+    }
+    for (const Obligation& o : certificate.obligations) {
+      if (o.name == "text") EXPECT_EQ(o.verdict, Verdict::proved) << o.subject << ": " << o.reason;
+    }
+  }
+}
+
 // A guard that holds in no iteration: what was loaded is stored over what another thread may have put there.
 TEST_F(NestedLoopsTest, HeldElementOfAGuardedLeaf) {
   facts_.loops[4].accumulator = {"C", {"i", "j"}, "f32"};
