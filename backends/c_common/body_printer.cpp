@@ -140,7 +140,7 @@ std::optional<std::int64_t> step_of(const AstExprPtr& expr, const std::string& n
 }
 }  // namespace
 
-bool BodyPrinter::print_split_loop(const AstFor& loop, const std::string& pragma) {
+bool BodyPrinter::print_split_loop(const AstFor& loop, const std::string& pragma, const PrintFacts::Accumulator& accumulator) {
   using Kind = AstExpr::Kind;
   const std::vector<AstNodePtr> children = flat_children(loop.body);
   if (language_ != Language::device_cpp || loop.step != 1 || children.size() != 1 || !std::holds_alternative<AstLeaf>(children[0]->node)) return false;
@@ -171,7 +171,10 @@ bool BodyPrinter::print_split_loop(const AstFor& loop, const std::string& pragma
   out_.line("const int64_t " + whole + " = " + (tests.empty() ? last_c : join(tests, " && ") + " ? " + last_c + " : " + lower + " - 1") + ";");
   const std::string head = "for (int64_t " + name + " = ", header = head + lower + "; " + name + " <= " + whole + "; ++" + name + ")";
   record_loop(loop, header, pragma);
-  if (muted_ == 0) facts_.loops.back().whole = ast_expr_text(last);
+  if (muted_ == 0) {
+    facts_.loops.back().whole = ast_expr_text(last);
+    facts_.loops.back().accumulator = accumulator;
+  }
   out_.line(pragma.empty() ? "#pragma unroll 4" : pragma);
   out_.open(header);
   boxes_ = Boxes::whole;
@@ -188,7 +191,7 @@ bool BodyPrinter::print_split_loop(const AstFor& loop, const std::string& pragma
 }
 
 void BodyPrinter::print_loop_lines(const AstFor& loop, const std::string& pragma, bool fenced, PrintFacts::Accumulator accumulator) {
-  if (!fenced && accumulator.array.empty() && print_split_loop(loop, pragma)) return;
+  if (!fenced && print_split_loop(loop, pragma, accumulator)) return;
   const std::string header = loop_header(loop);
   record_loop(loop, header, pragma);
   if (muted_ == 0) {

@@ -66,7 +66,7 @@ class BodyPrinter {
   void print_replaced(const AstFor& loop, const Accumulation& accumulation, const std::string& pragma_head,
                       const std::function<std::string(const std::string&)>& clause);
   /// A counting loop around one leaf with wide accesses, in two: while its box is whole, without a test of every box, and the rest.
-  bool print_split_loop(const AstFor& loop, const std::string& pragma);
+  bool print_split_loop(const AstFor& loop, const std::string& pragma, const PrintFacts::Accumulator& accumulator);
   /// A counting loop whose only leaf accumulates into one element keeps that in a variable.
   void print_counting(const AstFor& loop, const std::string& pragma);
   std::string loop_header(const AstFor& loop);

@@ -20,9 +20,15 @@ typedef hipStream_t tileopt_stream;
 extern __shared__ __align__(1024) unsigned char tileopt_shared[];
 #define TILEOPT_SHARED_BASE tileopt_shared
 static __device__ __forceinline__ void tileopt_block_barrier(void) { __syncthreads(); }
+static __device__ __forceinline__ void tileopt_fill16(void* to, const void* from) { *(uint4*)to = *(const uint4*)from; }
+static __device__ __forceinline__ void tileopt_spill16(void* to, const void* from) { *(uint4*)to = *(const uint4*)from; }
 #endif
 
+TILEOPT_DEVICE int64_t tileopt_floord(int64_t a, int64_t b) { return a / b - (a % b < 0); }
+
 TILEOPT_DEVICE int64_t tileopt_min(int64_t a, int64_t b) { return a < b ? a : b; }
+
+TILEOPT_DEVICE int64_t tileopt_max(int64_t a, int64_t b) { return a > b ? a : b; }
 
 TILEOPT_DEVICE uint32_t tileopt_bits_f32(float x) {
   uint32_t bits;
@@ -61,6 +67,8 @@ TILEOPT_DEVICE float tileopt_exp_f32(float x) {
 extern "C" __global__ void __launch_bounds__(256) tileopt_kernel_0_0_softmax(const int64_t N, const float* __restrict__ X, float* __restrict__ Y) {
   const int64_t X_s0 = N;
   const int64_t Y_s0 = N;
+  const bool X_aligned16 = (uint64_t)X % 16 == 0 && X_s0 % 4 == 0;
+  const bool Y_aligned16 = (uint64_t)Y % 16 == 0 && Y_s0 % 4 == 0;
   const int64_t rb = (int64_t)TILEOPT_BLOCK_X;
   {
     float* const l_partial_tile = (float*)(void*)(TILEOPT_SHARED_BASE + 0); /* 256 x 1 of l_partial */
@@ -79,11 +87,31 @@ extern "C" __global__ void __launch_bounds__(256) tileopt_kernel_0_0_softmax(con
               m_partial_tile[j_chunk_t] = -INFINITY;
             }
           }
-          if (const int64_t j_chunk_2_t = TILEOPT_THREAD_X; j_chunk_2_t <= tileopt_min(255, N - 1)) {
-            if (0 <= (N - j_chunk_2_t - 1) / 256) {
+          if (const int64_t j_chunk_2_t = TILEOPT_THREAD_X; j_chunk_2_t <= tileopt_min(255, tileopt_floord(N - 1, 4))) {
+            if (0 <= (N - 4 * j_chunk_2_t - 1) / 1024) {
               float m_partial_tile_acc = m_partial_tile[j_chunk_2_t];
-              for (int64_t j_round = 0; j_round <= (N - j_chunk_2_t - 1) / 256; j_round += 1) {
-                m_partial_tile_acc = tileopt_max_f32(m_partial_tile_acc, X[rb * X_s0 + j_chunk_2_t + 256 * j_round]);
+              const int64_t j_round_whole = X_aligned16 ? tileopt_min((N - 4 * j_chunk_2_t - 1) / 1024, tileopt_floord(N - 4 * j_chunk_2_t - 4, 1024)) : 0 - 1;
+              #pragma unroll 4
+              for (int64_t j_round = 0; j_round <= j_round_whole; ++j_round) {
+                alignas(16) float X_f[4];
+                tileopt_fill16(&X_f[0], &X[rb * X_s0 + 4 * j_chunk_2_t + 1024 * j_round]);
+                m_partial_tile_acc = tileopt_max_f32(m_partial_tile_acc, X_f[0]);
+                m_partial_tile_acc = tileopt_max_f32(m_partial_tile_acc, X_f[1]);
+                m_partial_tile_acc = tileopt_max_f32(m_partial_tile_acc, X_f[2]);
+                m_partial_tile_acc = tileopt_max_f32(m_partial_tile_acc, X_f[3]);
+              }
+              for (int64_t j_round = tileopt_max(0, j_round_whole + 1); j_round <= (N - 4 * j_chunk_2_t - 1) / 1024; ++j_round) {
+                const int64_t jv_n = N - 4 * j_chunk_2_t - 1024 * j_round;
+                if (jv_n >= 4) {
+                  m_partial_tile_acc = tileopt_max_f32(m_partial_tile_acc, X[rb * X_s0 + 4 * j_chunk_2_t + 1024 * j_round]);
+                  m_partial_tile_acc = tileopt_max_f32(m_partial_tile_acc, X[rb * X_s0 + 4 * j_chunk_2_t + 1024 * j_round + 1]);
+                  m_partial_tile_acc = tileopt_max_f32(m_partial_tile_acc, X[rb * X_s0 + 4 * j_chunk_2_t + 1024 * j_round + 2]);
+                  m_partial_tile_acc = tileopt_max_f32(m_partial_tile_acc, X[rb * X_s0 + 4 * j_chunk_2_t + 1024 * j_round + 3]);
+                } else {
+                  for (int64_t jv = 0; jv < tileopt_min(jv_n, 4); ++jv) {
+                    m_partial_tile_acc = tileopt_max_f32(m_partial_tile_acc, X[rb * X_s0 + 4 * j_chunk_2_t + 1024 * j_round + jv]);
+                  }
+                }
               }
               m_partial_tile[j_chunk_2_t] = m_partial_tile_acc;
             }
@@ -124,11 +152,31 @@ extern "C" __global__ void __launch_bounds__(256) tileopt_kernel_0_0_softmax(con
             }
           }
           tileopt_block_barrier();
-          if (const int64_t j_chunk_2_3_t = TILEOPT_THREAD_X; j_chunk_2_3_t <= tileopt_min(255, N - 1)) {
-            if (0 <= (N - j_chunk_2_3_t - 1) / 256) {
+          if (const int64_t j_chunk_2_3_t = TILEOPT_THREAD_X; j_chunk_2_3_t <= tileopt_min(255, tileopt_floord(N - 1, 4))) {
+            if (0 <= (N - 4 * j_chunk_2_3_t - 1) / 1024) {
               float l_partial_tile_acc = l_partial_tile[j_chunk_2_3_t];
-              for (int64_t j_round_2 = 0; j_round_2 <= (N - j_chunk_2_3_t - 1) / 256; j_round_2 += 1) {
-                l_partial_tile_acc += tileopt_exp_f32(X[rb * X_s0 + j_chunk_2_3_t + 256 * j_round_2] - m_value[0]);
+              const int64_t j_round_2_whole = X_aligned16 ? tileopt_min((N - 4 * j_chunk_2_3_t - 1) / 1024, tileopt_floord(N - 4 * j_chunk_2_3_t - 4, 1024)) : 0 - 1;
+              #pragma unroll 4
+              for (int64_t j_round_2 = 0; j_round_2 <= j_round_2_whole; ++j_round_2) {
+                alignas(16) float X_f_2[4];
+                tileopt_fill16(&X_f_2[0], &X[rb * X_s0 + 4 * j_chunk_2_3_t + 1024 * j_round_2]);
+                l_partial_tile_acc += tileopt_exp_f32(X_f_2[0] - m_value[0]);
+                l_partial_tile_acc += tileopt_exp_f32(X_f_2[1] - m_value[0]);
+                l_partial_tile_acc += tileopt_exp_f32(X_f_2[2] - m_value[0]);
+                l_partial_tile_acc += tileopt_exp_f32(X_f_2[3] - m_value[0]);
+              }
+              for (int64_t j_round_2 = tileopt_max(0, j_round_2_whole + 1); j_round_2 <= (N - 4 * j_chunk_2_3_t - 1) / 1024; ++j_round_2) {
+                const int64_t j_2_v_n = N - 4 * j_chunk_2_3_t - 1024 * j_round_2;
+                if (j_2_v_n >= 4) {
+                  l_partial_tile_acc += tileopt_exp_f32(X[rb * X_s0 + 4 * j_chunk_2_3_t + 1024 * j_round_2] - m_value[0]);
+                  l_partial_tile_acc += tileopt_exp_f32(X[rb * X_s0 + 4 * j_chunk_2_3_t + 1024 * j_round_2 + 1] - m_value[0]);
+                  l_partial_tile_acc += tileopt_exp_f32(X[rb * X_s0 + 4 * j_chunk_2_3_t + 1024 * j_round_2 + 2] - m_value[0]);
+                  l_partial_tile_acc += tileopt_exp_f32(X[rb * X_s0 + 4 * j_chunk_2_3_t + 1024 * j_round_2 + 3] - m_value[0]);
+                } else {
+                  for (int64_t j_2_v = 0; j_2_v < tileopt_min(j_2_v_n, 4); ++j_2_v) {
+                    l_partial_tile_acc += tileopt_exp_f32(X[rb * X_s0 + 4 * j_chunk_2_3_t + 1024 * j_round_2 + j_2_v] - m_value[0]);
+                  }
+                }
               }
               l_partial_tile[j_chunk_2_3_t] = l_partial_tile_acc;
             }
@@ -160,9 +208,31 @@ extern "C" __global__ void __launch_bounds__(256) tileopt_kernel_0_0_softmax(con
             }
           }
           tileopt_block_barrier();
-          if (const int64_t j_3_t = TILEOPT_THREAD_X; j_3_t <= tileopt_min(255, N - 1)) {
-            for (int64_t j_3_b = 0; j_3_b <= (N - j_3_t - 1) / 256; j_3_b += 1) {
-              Y[rb * Y_s0 + j_3_t + 256 * j_3_b] = tileopt_exp_f32(X[rb * X_s0 + j_3_t + 256 * j_3_b] - m_value[0]) / l_value[0];
+          if (const int64_t j_3_t = TILEOPT_THREAD_X; j_3_t <= tileopt_min(255, tileopt_floord(N - 1, 4))) {
+            const int64_t j_3_b_whole = Y_aligned16 && X_aligned16 ? tileopt_min((N - 4 * j_3_t - 1) / 1024, tileopt_floord(N - 4 * j_3_t - 4, 1024)) : 0 - 1;
+            #pragma unroll 4
+            for (int64_t j_3_b = 0; j_3_b <= j_3_b_whole; ++j_3_b) {
+              alignas(16) float Y_f[4];
+              alignas(16) float X_f_3[4];
+              tileopt_fill16(&X_f_3[0], &X[rb * X_s0 + 4 * j_3_t + 1024 * j_3_b]);
+              Y_f[0] = tileopt_exp_f32(X_f_3[0] - m_value[0]) / l_value[0];
+              Y_f[1] = tileopt_exp_f32(X_f_3[1] - m_value[0]) / l_value[0];
+              Y_f[2] = tileopt_exp_f32(X_f_3[2] - m_value[0]) / l_value[0];
+              Y_f[3] = tileopt_exp_f32(X_f_3[3] - m_value[0]) / l_value[0];
+              tileopt_spill16(&Y[rb * Y_s0 + 4 * j_3_t + 1024 * j_3_b], &Y_f[0]);
+            }
+            for (int64_t j_3_b = tileopt_max(0, j_3_b_whole + 1); j_3_b <= (N - 4 * j_3_t - 1) / 1024; ++j_3_b) {
+              const int64_t j_3_v_n = N - 4 * j_3_t - 1024 * j_3_b;
+              if (j_3_v_n >= 4) {
+                Y[rb * Y_s0 + 4 * j_3_t + 1024 * j_3_b] = tileopt_exp_f32(X[rb * X_s0 + 4 * j_3_t + 1024 * j_3_b] - m_value[0]) / l_value[0];
+                Y[rb * Y_s0 + 4 * j_3_t + 1024 * j_3_b + 1] = tileopt_exp_f32(X[rb * X_s0 + 4 * j_3_t + 1024 * j_3_b + 1] - m_value[0]) / l_value[0];
+                Y[rb * Y_s0 + 4 * j_3_t + 1024 * j_3_b + 2] = tileopt_exp_f32(X[rb * X_s0 + 4 * j_3_t + 1024 * j_3_b + 2] - m_value[0]) / l_value[0];
+                Y[rb * Y_s0 + 4 * j_3_t + 1024 * j_3_b + 3] = tileopt_exp_f32(X[rb * X_s0 + 4 * j_3_t + 1024 * j_3_b + 3] - m_value[0]) / l_value[0];
+              } else {
+                for (int64_t j_3_v = 0; j_3_v < tileopt_min(j_3_v_n, 4); ++j_3_v) {
+                  Y[rb * Y_s0 + 4 * j_3_t + 1024 * j_3_b + j_3_v] = tileopt_exp_f32(X[rb * X_s0 + 4 * j_3_t + 1024 * j_3_b + j_3_v] - m_value[0]) / l_value[0];
+                }
+              }
             }
           }
         }
