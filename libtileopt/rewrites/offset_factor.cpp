@@ -66,7 +66,7 @@ class Offset {
   std::optional<Infeasible> find_totals() {
     const isl::set domain = domain_of(program_, statement_);
     const isl::pw_multi_aff index = index_of(right_);
-    std::vector<std::string> kept, of_init;
+    std::vector<std::string> kept;
     for (std::size_t d = 0; d < statement_.iterators.size(); ++d) {
       const bool inner = d >= parts_.outer;
       if (!inner && isl_pw_multi_aff_involves_dims(index.get(), isl_dim_in, static_cast<unsigned>(d), 1) == isl_bool_false) continue;
@@ -77,11 +77,11 @@ class Offset {
       kept.push_back("d" + std::to_string(d));
     }
     total_ = names_.take(statement_.reads[right_].tensor + "_total");
-    const isl::map to_total = tuple_function(program_.ctx(), statement_.name, statement_.iterators.size(), total_, kept).as_map();
-    terms_ = domain.apply(to_total).coalesce();
+    const isl::pw_multi_aff to_total = tuple_function(program_.ctx(), statement_.name, statement_.iterators.size(), total_, kept);
+    terms_ = domain.apply(to_total.as_map()).coalesce();
     // Every element of C has exactly the terms that some element with the same shared iterators has: one without them would keep the total.
     const isl::set elements = domain_of(program_, *parts_.init).preimage(outer_of_sum());
-    if (!elements.intersect(terms_.preimage(tuple_function(program_.ctx(), statement_.name, statement_.iterators.size(), total_, kept))).is_equal(domain))
+    if (!elements.intersect(terms_.preimage(to_total)).is_equal(domain))
       return fails("elements of " + statement_.write.tensor + " that share factors of `" + statement_.reads[right_].tensor + "` have other terms", statement_.where, "keep the sum");
     return std::nullopt;
   }
@@ -116,21 +116,21 @@ class Offset {
     sum.body = make_expr(ElementType::i32, Binary{BinaryOp::mul, unsigned_factor, product.right});
     drop_unused(sum);
     Statement& start = parts.statement(parts_.init->name);
-    std::vector<std::string> element;
-    for (const std::size_t d : shared_) element.push_back("d" + std::to_string(d));
-    const Access total{total_, tuple_function(program_.ctx(), start.name, start.iterators.size(), total_, element).intersect_domain(start.domain), statement_.where};
+    const Access total{total_, total_of_element().intersect_domain(start.domain), statement_.where};
     const std::size_t at = add_read(start, total);
     start.body = make_expr(ElementType::i32, Binary{BinaryOp::mul, integer(-kOffset), make_expr(ElementType::i32, Read{at})});
     parts.statements.insert(parts.statements.begin(), first.begin(), first.end());
     return Rewritten{put_together(program_, std::move(parts)), true, {}};
   }
 
-  /// Its elements: those that the initialisation of C asks for.
-  isl::set total_elements() const {
+  /// { C_init[outer] -> B_total[shared] }
+  isl::pw_multi_aff total_of_element() const {
     std::vector<std::string> element;
     for (const std::size_t d : shared_) element.push_back("d" + std::to_string(d));
-    return domain_of(program_, *parts_.init).apply(tuple_function(program_.ctx(), parts_.init->name, parts_.outer, total_, element).as_map()).coalesce();
+    return tuple_function(program_.ctx(), parts_.init->name, parts_.outer, total_, element);
   }
+  /// Its elements: those that the initialisation of C asks for.
+  isl::set total_elements() const { return domain_of(program_, *parts_.init).apply(total_of_element().as_map()).coalesce(); }
 
   Candidate<Tensor> total_tensor() const {
     Tensor tensor{total_, ElementType::i32, {}, TensorRole::local, statement_.where};

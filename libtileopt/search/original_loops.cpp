@@ -51,14 +51,18 @@ Tree with_chain(const Tree& tree, const std::vector<std::string>& chain, const s
   return Tree::sequence(std::move(branches));
 }
 
+void mark_free_members(const Kernel& kernel, const std::vector<StatementSpace>& spaces, ScheduleProposal& proposal) {
+  const OrderChecker checker(proposal.tree, spaces);
+  for (auto& [member, free] : proposal.coincident) free = free || !checker.carried_pair(kernel.racing(), member);
+}
+
 class LoopAnalysis {
  public:
   LoopAnalysis(const Kernel& kernel, ScheduleProposal& proposal)
       : kernel_(kernel), proposal_(proposal), spaces_(member_spaces(kernel, proposal)) {}
 
   void run() {
-    const OrderChecker checker(proposal_.tree, spaces_);
-    for (auto& [member, free] : proposal_.coincident) free = !checker.carried_pair(kernel_.racing(), member);
+    mark_free_members(kernel_, spaces_, proposal_);
     std::vector<std::vector<std::string>> chains;
     collect_chains(proposal_.tree, chains);
     proposal_.permutable.clear();
@@ -107,8 +111,7 @@ class LoopAnalysis {
 }  // namespace
 
 void find_free_members(const Kernel& kernel, ScheduleProposal& proposal) {
-  const OrderChecker checker(proposal.tree, member_spaces(kernel, proposal));
-  for (auto& [member, free] : proposal.coincident) free = free || !checker.carried_pair(kernel.racing(), member);
+  mark_free_members(kernel, member_spaces(kernel, proposal), proposal);
 }
 
 ScheduleProposal analyze_original_loops(const Kernel& kernel) {

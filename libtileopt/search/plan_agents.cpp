@@ -10,6 +10,7 @@
 #include "search/loop_choice.h"
 #include "search/original_loops.h"
 #include "search/plan_agent_turn.h"
+#include "search/wavefront.h"
 #include "support/text.h"
 
 namespace tileopt {
@@ -577,11 +578,10 @@ std::vector<LoopPlan> plan_agents(const PlanRequest& request) {
   if (request.pins.schedule != "isl") {
     const ScheduleProposal original = analyze_original_loops(request.kernel);
     plans.push_back(plan_proposal(request, "original", original, cooperates));
-    const bool settled = original.permutable.size() == 1 && original.tree.kind() == Tree::Kind::band;
     const bool guarded = std::any_of(request.kernel.statements().begin(), request.kernel.statements().end(),
                                      [&](const std::string& name) { return !request.program().statement(name).guards.empty(); });
     // Rows that a block works on stay as they are, and isl may take minutes over their chunks.
-    if (((settled || cooperates) && !request.pins.schedule) || guarded) return plans;
+    if (((is_one_nest(original) || cooperates) && !request.pins.schedule) || guarded) return plans;
   }
   const ScheduleProposal proposal = propose_schedule(request.kernel, "isl");
   if (proposal.method != "isl") return plans;

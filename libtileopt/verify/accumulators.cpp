@@ -11,19 +11,6 @@ namespace {
 
 Refutation wrong(const std::string& why, const std::string& witness, const SourceLocation& where) { return Refutation{why, witness, where}; }
 
-/// The only thing below, where every iteration reaches it.
-const AstLeaf* only_leaf(const AstNodePtr& body) {
-  if (body == nullptr) return nullptr;
-  if (const auto* leaf = std::get_if<AstLeaf>(&body->node)) return leaf;
-  const auto* block = std::get_if<AstBlock>(&body->node);
-  return block != nullptr && block->children.size() == 1 ? only_leaf(block->children.front()) : nullptr;
-}
-
-bool mentions(const AstExprPtr& expr, const std::string& name) {
-  if (expr->kind == AstExpr::Kind::name) return expr->name == name;
-  return std::any_of(expr->arguments.begin(), expr->arguments.end(), [&](const AstExprPtr& a) { return mentions(a, name); });
-}
-
 std::string element_type(const ArrayUse& array) {
   return type_name(array.promoted != nullptr ? array.promoted->element : array.tensor->type);
 }
@@ -52,7 +39,7 @@ const PrintFacts::Leaf* printed_leaf(const Execution& execution, const PrintFact
 Outcome check_accumulator(const Checker& checker, std::size_t index, const PrintFacts& facts, const PrintFacts::Accumulator& held) {
   const LoopUse& loop = checker.execution.loops[index];
   const std::string what = "loop " + loop.node->variable + " holds " + held.array + "[" + join(held.subscripts, ", ") + "] in a variable";
-  const AstLeaf* node = only_leaf(loop.node->body);
+  const AstLeaf* node = only_node<AstLeaf>(loop.node->body);  // every iteration reaches it
   if (node == nullptr || loop.leaves.size() != 1) return wrong(what + ", and more than one leaf stands in it, or not every iteration reaches it", what, {});
   if (loop.kind == LevelKind::independent || loop.is_agent()) return wrong(what + ", and several agents run it", "level " + loop.node->level, {});
   if (!held.tested) return wrong(what + ", and stores it where no iteration runs", what, {});

@@ -55,6 +55,16 @@ void check_rings(Checker& checker);           ///< slots and waits, and the part
 void check_barriers(Checker& checker);        ///< part of waits: who meets, and what an await has waited for
 void check_lifetimes(Checker& checker);       ///< arrays that share bytes
 void check_text(Checker& checker);
+/// Whether `name` occurs in the expression.
+bool mentions(const AstExprPtr& expr, const std::string& name);
+/// The only node below blocks of one child, where it is a `Node`; else null.
+template <class Node>
+const Node* only_node(const AstNodePtr& body) {
+  if (body == nullptr) return nullptr;
+  if (const auto* node = std::get_if<Node>(&body->node)) return node;
+  const auto* block = std::get_if<AstBlock>(&body->node);
+  return block != nullptr && block->children.size() == 1 ? only_node<Node>(block->children.front()) : nullptr;
+}
 void check_sync_text(Checker& checker, std::size_t kernel);  ///< part of text: slots, phases, bytes, pending groups
 void check_wide_text(Checker& checker, std::size_t kernel);  ///< part of text: accesses that move several elements at once
 void check_layouts(Checker& checker, std::size_t kernel);  ///< part of text: where arguments lie

@@ -81,24 +81,12 @@ bool inside_parallel(const Execution& execution, std::size_t loop) {
   return false;
 }
 
-const AstFor* only_loop(const AstNodePtr& body) {
-  if (body == nullptr) return nullptr;
-  if (const auto* loop = std::get_if<AstFor>(&body->node)) return loop;
-  const auto* block = std::get_if<AstBlock>(&body->node);
-  return block != nullptr && block->children.size() == 1 ? only_loop(block->children.front()) : nullptr;
-}
-
-bool mentions(const AstExprPtr& expr, const std::string& name) {
-  if (expr->kind == AstExpr::Kind::name) return expr->name == name;
-  return std::any_of(expr->arguments.begin(), expr->arguments.end(), [&](const AstExprPtr& a) { return mentions(a, name); });
-}
-
 /// `collapse(2)` runs the iterations of two loops as one: the inner one must be parallel too, alone, and of fixed bounds.
 Outcome check_collapse(const Checker& checker, std::size_t index, const std::string& pragma) {
   const AstFor& outer = *checker.execution.loops[index].node;
   const std::size_t at = pragma.find("collapse(");
   if (at == std::string::npos) return {};
-  const AstFor* inner = only_loop(outer.body);
+  const AstFor* inner = only_node<AstFor>(outer.body);
   const Level* level = inner != nullptr ? checker.machine.find_level(inner->level) : nullptr;
   const bool right = pragma.compare(at, 11, "collapse(2)") == 0 && level != nullptr && level->kind == LevelKind::independent &&
                      !mentions(inner->lower, outer.variable) && !mentions(inner->upper, outer.variable);
@@ -439,6 +427,11 @@ bool is_empty(const PrintFacts& facts) {
 }
 
 }  // namespace
+
+bool mentions(const AstExprPtr& expr, const std::string& name) {
+  if (expr->kind == AstExpr::Kind::name) return expr->name == name;
+  return std::any_of(expr->arguments.begin(), expr->arguments.end(), [&](const AstExprPtr& a) { return mentions(a, name); });
+}
 
 void check_text(Checker& checker) {
   const auto& kernels = *checker.execution.kernels;
