@@ -9,12 +9,6 @@ constexpr std::size_t kRows = 0, kDepth = 1, kLanes = 2;
 constexpr int kWordBytes = 4;
 
 bool in_memory(const LeafOperand& operand) { return operand.storage->kind == Storage::Kind::memory && !operand.storage->packed; }
-
-const AtomOperand* operand_of(const Atom& atom, const std::string& role) {
-  for (const AtomOperand& operand : atom.operands)
-    if (operand.role == role) return &operand;
-  return nullptr;
-}
 }  // namespace
 
 DotLeaf::DotLeaf(const LeafView& leaf, const Atom* atom, CWriter& out, StorageTable& storage, const CNames& names, Helpers& helpers, int vector_bytes)
@@ -24,7 +18,7 @@ DotLeaf::DotLeaf(const LeafView& leaf, const Atom* atom, CWriter& out, StorageTa
 
 int DotLeaf::choose_lanes(const Atom& atom, int vector_bytes) {
   if (leaf_.radices.size() != 3 || leaf_.reads.size() != 2 || leaf_.order_matters() || leaf_.write.storage->element != leaf_.write.type) return 1;
-  const AtomOperand *left = operand_of(atom, "left"), *right = operand_of(atom, "right"), *result = operand_of(atom, "result");
+  const AtomOperand *left = atom.find_operand("left"), *right = atom.find_operand("right"), *result = atom.find_operand("result");
   if (left == nullptr || right == nullptr || result == nullptr || type_name(leaf_.write.type) != result->element) return 1;
   // The factor that does not move along the lanes is the left one.
   left_ = leaf_.reads[0].still(kLanes) ? 0 : 1;

@@ -28,13 +28,6 @@ long known_factor(const AstExprPtr& expr) {
   return 1;
 }
 
-long widest_access(const Atom& atom, bool written) {
-  long bytes = 0;
-  for (const AtomOperand& operand : atom.operands)
-    if ((operand.role == "result") == written) bytes = std::max<long>(bytes, operand.bytes);
-  return bytes;
-}
-
 /// Box digits that move the operand, the one along which its neighbours lie last.
 std::vector<std::size_t> moving_digits(const LeafOperand& operand, std::size_t digits, std::size_t along) {
   std::vector<std::size_t> moving;
@@ -66,7 +59,7 @@ std::vector<Fragment> choose_fragments(const LeafView& leaf, const Atom* atom, S
   std::vector<Fragment> fragments;
   for (const std::size_t number : used) {
     const LeafOperand& operand = number == 0 ? leaf.write : leaf.reads[number - 1];
-    const long most = widest_access(*atom, number == 0);
+    const long most = atom->widest_access(number == 0);
     if (most == 0 || operand.storage->kind != Storage::Kind::memory || operand.storage->unit_dim.value_or(operand.steps.size() - 1) + 1 != operand.steps.size()) continue;
     if (is_tuple(operand.storage->element)) continue;
     for (std::size_t along = 0; along < leaf.radices.size(); ++along) {

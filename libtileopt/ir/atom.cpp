@@ -1,5 +1,7 @@
 #include "ir/atom.h"
 
+#include <algorithm>
+
 #include "ir/types.h"
 #include "support/document_reader.h"
 #include "support/text.h"
@@ -69,6 +71,19 @@ Atom read_atom_entry(const DocumentReader& entry) {
 }
 
 }  // namespace
+
+const AtomOperand* Atom::find_operand(const std::string& role) const {
+  for (const AtomOperand& operand : operands)
+    if (operand.role == role) return &operand;
+  return nullptr;
+}
+
+long Atom::widest_access(bool written) const {
+  long bytes = 0;
+  for (const AtomOperand& operand : operands)
+    if ((operand.role == "result") == written) bytes = std::max<long>(bytes, operand.bytes);
+  return bytes;
+}
 
 Document write_atom(const Atom& atom) {
   Document operands = Document::array();

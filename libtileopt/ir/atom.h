@@ -32,6 +32,9 @@ struct Atom {
   int latency = 0;                      ///< cycles
   std::string pipe = "";                ///< Machine::pipes: where it runs asynchronously; "" = done when the statement is
   std::vector<long> extents = {};       ///< of the box digits, 0: any; empty: any
+
+  const AtomOperand* find_operand(const std::string& role) const;  ///< the first of that role; null: none
+  long widest_access(bool written) const;                          ///< most AtomOperand::bytes of its result, or of what it reads
 };
 
 Document write_atom(const Atom& atom);

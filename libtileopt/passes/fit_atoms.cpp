@@ -170,8 +170,8 @@ Candidate<FittedSchedule> FittedSchedule::create(DigitSchedule digits, const Mac
         read_steps.push_back(*steps);
       }
       const auto operand = [&](const std::string& role) {
-        const auto o = std::find_if(atom->operands.begin(), atom->operands.end(), [&](const AtomOperand& a) { return a.role == role; });
-        return o == atom->operands.end() ? AtomOperand{role, "any", ""} : *o;
+        const AtomOperand* o = atom->find_operand(role);
+        return o == nullptr ? AtomOperand{role, "any", ""} : *o;
       };
       if (atom->body == "multiply_add" || atom->body == "dot") {
         const std::vector<std::size_t> reads = product_reads(statement);

@@ -29,6 +29,11 @@ struct ScheduleProposal {
   std::map<std::string, bool> coincident;
   /// Sets of members that may be interchanged and tiled together, outermost band first.
   std::vector<std::vector<std::string>> permutable;
+
+  bool is_free(const std::string& member) const {
+    const auto flag = coincident.find(member);
+    return flag != coincident.end() && flag->second;
+  }
 };
 ScheduleProposal propose_schedule(const Kernel& kernel, const std::string& method);
 

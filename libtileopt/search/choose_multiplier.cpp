@@ -6,12 +6,6 @@
 namespace tileopt {
 namespace {
 
-const AtomOperand* operand_of(const Atom& atom, const std::string& role) {
-  for (const AtomOperand& operand : atom.operands)
-    if (operand.role == role) return &operand;
-  return nullptr;
-}
-
 /// The type that `tensor` is packed in for this operand; empty: it does not hold the tensor's values.
 std::optional<ElementType> packed_type(const AtomOperand& operand, ElementType tensor) {
   const std::optional<ElementType> type = parse_type(operand.element);
@@ -30,7 +24,7 @@ bool moves_alone_by_one(const AccessView& access, std::size_t loop) {
 std::optional<Multiplier> fit_dot(const PlanRequest& request, const Contraction& c, const Atom& atom, std::string& why_not) {
   const Program& program = request.program();
   const Statement& statement = program.statement(c.statement);
-  const AtomOperand *result = operand_of(atom, "result"), *left = operand_of(atom, "left"), *right = operand_of(atom, "right");
+  const AtomOperand *result = atom.find_operand("result"), *left = atom.find_operand("left"), *right = atom.find_operand("right");
   const auto tensor_type = [&](std::size_t read) { return program.tensor(c.view.accesses[1 + read].tensor).type; };
   if (!result || !left || !right || parse_type(result->element) != c.element || program.tensor(statement.write.tensor).type != c.element) {
     why_not = "atom " + atom.name + " sums in another type";

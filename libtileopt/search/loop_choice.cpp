@@ -269,8 +269,7 @@ Chain follow_chain(const Tree& tree, const std::vector<std::string>& statements,
   }
   below = node;
   for (const std::string& member : chain.members) {
-    const auto flag = proposal.coincident.find(member);
-    if (flag == proposal.coincident.end() || !flag->second) chain.carried.push_back(member);
+    if (!proposal.is_free(member)) chain.carried.push_back(member);
     const auto set = std::find_if(proposal.permutable.begin(), proposal.permutable.end(), [&](const auto& s) { return contains(s, member); });
     const bool continues = !chain.groups.empty() && set != proposal.permutable.end() && contains(*set, chain.groups.back().front());
     if (continues) chain.groups.back().push_back(member);

@@ -49,8 +49,7 @@ class TurnPlanner {
 };
 
 bool TurnPlanner::is_free(const std::string& name, std::size_t m) const {
-  const auto flag = proposal_.coincident.find(name);
-  return flag != proposal_.coincident.end() && flag->second && !view_.guarded[m];
+  return proposal_.is_free(name) && !view_.guarded[m];
 }
 
 bool TurnPlanner::applies() {
@@ -91,12 +90,7 @@ bool TurnPlanner::applies() {
   for (const Atom& atom : request_.machine.atoms)
     if (atom.body == "elementwise" && atom.rank == 1 && atom_ == nullptr) atom_ = &atom;
   if (atom_ == nullptr) return false;
-  const auto run = [&](bool result, int element_bytes) {
-    int bytes = 0;
-    for (const AtomOperand& operand : atom_->operands)
-      if ((operand.role == "result") == result) bytes = std::max(bytes, operand.bytes);
-    return std::max(1L, static_cast<long>(bytes / element_bytes));
-  };
+  const auto run = [&](bool result, int element_bytes) { return std::max(1L, atom_->widest_access(result) / element_bytes); };
   int smallest = operands_.front().access->element_bytes;
   for (const Operand& operand : operands_) smallest = std::min(smallest, operand.access->element_bytes);
   stored_run_ = run(true, write.element_bytes);

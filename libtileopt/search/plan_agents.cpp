@@ -150,8 +150,7 @@ double AgentPlanner::trips(const std::string& member, const std::vector<std::str
 bool AgentPlanner::is_free(const std::string& member, const std::vector<std::string>& statements) const {
   const auto has_no_loop = [&](const std::string& statement) { return determined_.count({statement, member}) != 0; };
   if (std::all_of(statements.begin(), statements.end(), has_no_loop)) return false;
-  const auto flag = proposal_.coincident.find(member);
-  if (flag == proposal_.coincident.end() || !flag->second) return false;
+  if (!proposal_.is_free(member)) return false;
   return std::none_of(statements.begin(), statements.end(), [&](const std::string& statement) {
     const StatementView& view = views_.at(statement);
     const std::size_t m = view.member_index(member);

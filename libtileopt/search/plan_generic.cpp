@@ -166,9 +166,8 @@ std::string GenericPlanner::thread_member(const ChainChoice& choice, const Chain
     for (const std::string& other : *group) {
       // A tile runs several iterations of the members before it, so those may carry nothing either.
       const bool relevant = other == member || (tiled && std::find(group->begin(), group->end(), other) < std::find(group->begin(), group->end(), member));
-      const auto flag = proposal_.coincident.find(other);
       if (other == member && is_guarded(member, chain.statements)) free = false;
-      if (relevant && (flag == proposal_.coincident.end() || !flag->second)) free = false;
+      if (relevant && !proposal_.is_free(other)) free = false;
     }
     const auto tile = choice.tiles.find(member);
     const double work = trips(member, chain.statements) / (tile == choice.tiles.end() ? 1.0 : double(tile->second));
@@ -231,8 +230,7 @@ bool GenericPlanner::place_threads(const ChainChoice& choice, const Chain& chain
 
 /// The innermost loop carries nothing, or only what a reduction allows, or what moving it below the sequence may take away.
 bool GenericPlanner::may_be_free(const ChainChoice& choice, const Chain& chain) const {
-  const auto flag = proposal_.coincident.find(choice.order.back());
-  if (choice.distribute || (flag != proposal_.coincident.end() && flag->second)) return true;
+  if (choice.distribute || proposal_.is_free(choice.order.back())) return true;
   return std::any_of(chain.statements.begin(), chain.statements.end(), [&](const std::string& statement) {
     return request_.program().statement(statement).combine != Combine::assign;
   });

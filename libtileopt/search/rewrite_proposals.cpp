@@ -177,11 +177,7 @@ constexpr double kWorthOffsetting = 32;  ///< products for every element that is
 long depth_of_dots(const Machine& machine, const std::string& left, const std::string& right) {
   long depth = 0;
   for (const Atom& atom : machine.atoms) {
-    const AtomOperand *l = nullptr, *r = nullptr;
-    for (const AtomOperand& operand : atom.operands) {
-      if (operand.role == "left") l = &operand;
-      if (operand.role == "right") r = &operand;
-    }
+    const AtomOperand *l = atom.find_operand("left"), *r = atom.find_operand("right");
     if (atom.body == "dot" && l != nullptr && r != nullptr && l->element == left && r->element == right) depth = std::max(depth, depth_of(atom));
   }
   return depth;

@@ -49,10 +49,7 @@ class WavefrontBuilder {
     if (group == proposal_.permutable.end() || group->size() < 2 || chain.size() < group->size()) return chain;
     const auto first = chain.end() - static_cast<std::ptrdiff_t>(group->size());
     if (!std::all_of(first, chain.end(), [&](const std::string& member) { return contains(*group, member); })) return chain;
-    for (const std::string& member : *group) {
-      const auto flag = proposal_.coincident.find(member);
-      if (flag != proposal_.coincident.end() && flag->second) return chain;
-    }
+    if (std::any_of(group->begin(), group->end(), [&](const std::string& member) { return proposal_.is_free(member); })) return chain;
     const bool everywhere = std::all_of(statements.begin(), statements.end(), [&](const std::string& statement) {
       const std::vector<std::string>& members = proposal_.members.at(statement).members;
       return std::all_of(group->begin(), group->end(), [&](const std::string& member) { return contains(members, member); });

@@ -181,8 +181,7 @@ void ChainChoices::find_members() {
     if (cut->size() == 2) member.block = cut->front().name;
     member.planned = own->size() == 2 ? own->back().radix : 0;
     member.lanes = own->back().level == context.level(LevelKind::lockstep);
-    const auto coincident = proposal_.coincident.find(name);
-    member.free = coincident != proposal_.coincident.end() && coincident->second;
+    member.free = proposal_.is_free(name);
     for (const Digit& digit : *own) {
       if (digit.level == thread) model_->planned_parallel = member.member;
     }
