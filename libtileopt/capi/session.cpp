@@ -1,54 +1,74 @@
-/// Sessions and programs.
-#include "capi/handles.h"
-#include "driver/request.h"
-#include "frontends/tile_text/tile_text.h"
+/// Sessions: settings, callbacks, cancelling.
+#include <charconv>
+#include <cmath>
+#include <map>
 
+#include "capi/guard.h"
+#include "support/text.h"
+
+using namespace tileopt::capi;
 using tileopt::ErrorCode;
-using tileopt::capi::guard;
-using tileopt::capi::reject;
+
+namespace {
+
+double parse_seconds(const std::string& text) {
+  double seconds = -1;
+  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), seconds);
+  if (failure != std::errc() || end != text.data() + text.size() || !(seconds >= 0) || seconds > 1e6)
+    reject(ErrorCode::invalid_option, "setting `seconds`: `" + text + "` is no time", "give seconds from 0 (no limit) to 1000000");
+  return seconds;
+}
+
+}  // namespace
 
 extern "C" {
 
 tileopt_error* tileopt_session_create(tileopt_session** out_session) {
   return guard([&] {
-    if (out_session == nullptr) reject(ErrorCode::invalid_option, "out_session is NULL", "give the address of a tileopt_session *");
-    *out_session = new tileopt_session{std::make_shared<tileopt::poly::Context>()};
+    need_pointer(out_session, "out_session");
+    *out_session = insert<tileopt_session>(std::make_shared<Session>());
   });
 }
-void tileopt_session_free(tileopt_session* session) { delete session; }
+void tileopt_session_free(tileopt_session* session) { erase(session); }
 
-tileopt_error* tileopt_program_parse_sized(tileopt_session* session, const char* text, size_t length, const char* file_name,
-                                           const char* sizes, tileopt_program** out_program) {
-  tileopt::SourceTexts texts;
-  return guard(texts, [&] {
-    if (session == nullptr || out_program == nullptr || (text == nullptr && length > 0))
-      reject(ErrorCode::invalid_option, "session, text or out_program is NULL", "give all three");
-    auto program = std::make_unique<tileopt_program>();
-    const std::string name = file_name == nullptr ? "<text>" : file_name;
-    const std::string copy(text == nullptr ? "" : text, length);
-    texts.add(name, copy);
-    program->texts = texts;
-    program->context = session->context;
-    tileopt::ConstantValues constants;
-    if (sizes != nullptr) constants[""] = tileopt::parse_sizes(sizes, "sizes");
-    program->file = tileopt::parse_tile_file(program->context->get(), copy, name, constants);
-    if (program->file.programs.size() != 1)
-      reject(ErrorCode::unsupported, name + " declares " + std::to_string(program->file.programs.size()) + " programs, expected one",
-             "parse one program at a time");
-    program->program = std::make_shared<const tileopt::Program>(program->file.programs.front());
-    for (const auto& [size, value] : constants[""])
-      if (!program->file.constants[program->program->name()].contains(size))
-        reject(ErrorCode::invalid_size, "program `" + program->program->name() + "` has no `const` parameter `" + size + "`",
-               "sizes that the kernel takes at run time are options of tileopt_module_compile");
-    *out_program = program.release();
+tileopt_error* tileopt_session_set(tileopt_session* session, const char* key, const char* value) {
+  return guard([&] {
+    const auto object = need(session, "session");
+    need_pointer(key, "key");
+    need_pointer(value, "value");
+    const Turn turn(*object);
+    if (std::string(key) == "seconds") object->seconds = std::chrono::duration<double>(parse_seconds(value));
+    else if (std::string(key) == "threads") object->threads = parse_threads(value, "setting");
+    else reject(ErrorCode::invalid_option, std::string("unknown setting `") + key + "`", "settings: seconds, threads");
   });
 }
-tileopt_error* tileopt_program_parse(tileopt_session* session, const char* text, size_t length, const char* file_name,
-                                     tileopt_program** out_program) {
-  return tileopt_program_parse_sized(session, text, length, file_name, nullptr, out_program);
+
+tileopt_error* tileopt_session_cancel(tileopt_session* session) {
+  return guard([&] {
+    const auto object = need(session, "session");
+    object->cancelled = true;
+    isl_ctx_abort(object->context.get().get());
+  });
 }
-const char* tileopt_program_peek_name(const tileopt_program* program) { return program->program->name().c_str(); }
-const char* tileopt_program_peek_text(const tileopt_program* program) { return program->program->text().c_str(); }
-void tileopt_program_free(tileopt_program* program) { delete program; }
+tileopt_error* tileopt_session_resume(tileopt_session* session) {
+  return guard([&] { need(session, "session")->cancelled = false; });
+}
+
+tileopt_error* tileopt_session_set_progress(tileopt_session* session, tileopt_progress progress, void* user) {
+  return guard([&] {
+    const auto object = need(session, "session");
+    const Turn turn(*object);
+    object->progress = progress;
+    object->progress_user = user;
+  });
+}
+tileopt_error* tileopt_session_set_dump(tileopt_session* session, tileopt_dump dump, void* user) {
+  return guard([&] {
+    const auto object = need(session, "session");
+    const Turn turn(*object);
+    object->dump = dump;
+    object->dump_user = user;
+  });
+}
 
 }  // extern "C"

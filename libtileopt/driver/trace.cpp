@@ -47,18 +47,19 @@ Trace::Trace(TraceOptions options) : options_(std::move(options)) {
 void Trace::begin(std::shared_ptr<const Program> program, const Plan& plan, const Machine& machine) {
   timings_.clear();
   context_ = {std::move(program), plan, machine};
-  if (options_.dump_dir.empty()) return;
+  if (!options_.dumps()) return;
   write_files("", "", {{"00-program.tile", context_.program->text()}, {"plan.json", plan.write().dump(2) + "\n"}});
 }
 
 void Trace::write_files(const std::string&, const std::string& kernel, const std::vector<StageFile>& files) {
-  const std::string folder = kernel.empty() ? options_.dump_dir : options_.dump_dir + "/" + kernel;
-  make_folder(folder);
+  const std::string prefix = kernel.empty() ? "" : kernel + "/";
+  if (!options_.dump_dir.empty()) make_folder(options_.dump_dir + "/" + prefix);
   for (const StageFile& file : files) {
 #ifndef NDEBUG
     check_reparse(file);
 #endif
-    write_file(folder + "/" + file.name, file.text);
+    if (!options_.dump_dir.empty()) write_file(options_.dump_dir + "/" + prefix + file.name, file.text);
+    if (options_.on_file) options_.on_file(prefix + file.name, file.text);
   }
 }
 

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <string>
 #include <type_traits>
@@ -25,6 +26,9 @@ struct TraceOptions {
   std::string dump_dir;    ///< "" = no dumps
   std::string stop_after;  ///< stage ("digits", "30" or "30-digits"), "" = run to the end
   std::string planted_failure = {};  ///< for tests: the stage, as above, that fails with an internal error
+  std::function<void(const std::string& stage, const std::string& kernel)> on_stage = {};  ///< before every stage; what it throws ends the compile
+  std::function<void(const std::string& path, const std::string& text)> on_file = {};      ///< every file of a dump folder, "kernel/30-digits.yaml"
+  bool dumps() const { return !dump_dir.empty() || on_file; }
 };
 
 /// The full name of a stage given as "digits", "30" or "30-digits".
@@ -78,6 +82,7 @@ class Trace {
 
   template <class Run>
   auto timed(const std::string& stage, const std::string& kernel, Run&& run) {
+    if (options_.on_stage) options_.on_stage(stage, kernel);
     const auto start = std::chrono::steady_clock::now();
     TILEOPT_CHECK(stage != options_.planted_failure, "planted in " + stage);
     auto result = run();
@@ -87,7 +92,7 @@ class Trace {
   template <class T>
   Candidate<T> keep(const std::string& stage, const std::string& kernel, Candidate<T> candidate) {
     if (!feasible(candidate)) return candidate;
-    if (!options_.dump_dir.empty()) write_files(stage, kernel, stage_files(stage, kernel, std::get<T>(candidate), context_));
+    if (options_.dumps()) write_files(stage, kernel, stage_files(stage, kernel, std::get<T>(candidate), context_));
     if (stage == options_.stop_after) return Infeasible{stopped_code, stage, kernel, "", "stopped after " + stage};
     return candidate;
   }

@@ -49,6 +49,7 @@ std::vector<std::string> all_codes() {
   for (const ErrorCode code : all_error_codes()) codes.push_back(error_code_name(code));
   codes.insert(codes.end(), infeasible_codes().begin(), infeasible_codes().end());
   codes.insert(codes.end(), {"not-proved", "no-toolchain", "internal"});
+  codes.insert(codes.end(), {"invalid-handle", "busy", "cancelled", "time-limit", "out-of-memory"});
   return codes;
 }
 

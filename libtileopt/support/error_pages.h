@@ -17,7 +17,7 @@ const std::vector<ErrorPage>& error_pages();
 /// The page of `code`, or null.
 const ErrorPage* find_error_page(const std::string& code);
 
-/// Every code an error can carry: of all ErrorCodes, of refusals, and "not-proved", "no-toolchain", "internal".
+/// Every code an error can carry: of all ErrorCodes, of refusals, "not-proved", "no-toolchain", "internal", and those of the C API.
 std::vector<std::string> all_codes();
 
 }  // namespace tileopt
