@@ -62,6 +62,16 @@ void BuilderObject::fail(ErrorCode code, const std::string& message, const std::
   throw Errors(Diagnostic{code, here(), message, hint, witness});
 }
 
+bool BuilderObject::is_iterator(const std::string& given) const {
+  return contains(open, given) || std::any_of(statements.begin(), statements.end(), [&](const Statement& s) { return contains(s.iterators, given); });
+}
+
+void BuilderObject::check_iterator(const std::string& given) const {
+  check_name(given, "iterator");
+  if (contains(parameters, given) || find_tensor(given) != nullptr)
+    fail(ErrorCode::duplicate_name, "iterator `" + given + "` has the name of a parameter or of a tensor", "choose another name");
+}
+
 void BuilderObject::check_name(const std::string& given, const char* what) const {
   const std::string quoted = std::string(what) + " `" + given + "`";
   if (!is_identifier(given)) fail(ErrorCode::syntax, quoted + " is no name", "names are letters, digits and `_`, not starting with a digit");
@@ -181,7 +191,7 @@ Layout read_layout(const BuilderObject& builder, const Tensor& tensor, const siz
 void add_tensor(BuilderObject& builder, const std::string& name, const std::string& type, tileopt_role role, size_t rank,
                 const char* const* extents, const size_t* order, const char* const* strides) {
   builder.check_name(name, "tensor");
-  if (builder.find_tensor(name) != nullptr || contains(builder.parameters, name) || name == builder.name)
+  if (builder.find_tensor(name) != nullptr || contains(builder.parameters, name) || builder.is_iterator(name) || name == builder.name)
     builder.fail(ErrorCode::duplicate_name, "`" + name + "` is taken", "choose another name for the tensor");
   if (role < TILEOPT_IN || role > TILEOPT_LOCAL) builder.fail(ErrorCode::invalid_option, "role " + std::to_string(role) + " of `" + name + "` is unknown", "give TILEOPT_IN, _OUT, _INOUT or _LOCAL");
   Tensor tensor;
@@ -276,7 +286,7 @@ tileopt_error* tileopt_builder_add_parameter(tileopt_builder* builder, const cha
   return building(builder, call, [&](const std::shared_ptr<BuilderObject>& b) {
     need_pointer(name, "name");
     b->check_name(name, "parameter");
-    if (tileopt::contains(b->parameters, name) || b->find_tensor(name) != nullptr || b->name == name)
+    if (tileopt::contains(b->parameters, name) || b->find_tensor(name) != nullptr || b->is_iterator(name) || b->name == name)
       b->fail(ErrorCode::duplicate_name, std::string("`") + name + "` is taken", "choose another name for the parameter");
     b->parameters.push_back(name);
     b->record(call);
@@ -314,7 +324,7 @@ tileopt_error* tileopt_builder_open_loop(tileopt_builder* builder, const char* i
   const std::string call = "open_loop(" + quoted(iterator) + ")";
   return building(builder, call, [&](const std::shared_ptr<BuilderObject>& b) {
     need_pointer(iterator, "iterator");
-    b->check_name(iterator, "iterator");
+    b->check_iterator(iterator);
     if (tileopt::contains(b->open, iterator)) b->fail(ErrorCode::duplicate_name, std::string("a loop over `") + iterator + "` is open already", "loops inside each other have different iterators");
     if (b->open.size() >= 64) b->fail(ErrorCode::unsupported, "more than 64 loops inside each other", "close some");
     innermost(*b).children.push_back({iterator, "", {}});

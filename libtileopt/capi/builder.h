@@ -64,6 +64,9 @@ struct BuilderObject {
   [[noreturn]] void fail(ErrorCode code, const std::string& message, const std::string& hint, const std::string& witness = "") const;
   /// @throws Errors(syntax, duplicate_name): no identifier, a reserved word, or taken.
   void check_name(const std::string& name, const char* what) const;
+  bool is_iterator(const std::string& name) const;
+  /// As check_name; also none of a parameter or tensor: inside a program a name is one thing.
+  void check_iterator(const std::string& name) const;
   ElementType read_type(const std::string& text, bool tuples) const;
 
   /// "[M, N] -> " in front where it is missing.

@@ -174,7 +174,7 @@ class ScheduleOrder {
       common = own;
     }
     const auto taken = [&](const std::string& name) {
-      return std::any_of(group.begin(), group.end(), [&](const Timed* timed) { return contains(timed->dims, name); }) || contains(builder_.parameters, name);
+      return std::any_of(group.begin(), group.end(), [&](const Timed* timed) { return contains(timed->dims, name); }) || contains(builder_.parameters, name) || builder_.find_tensor(name) != nullptr;
     };
     if (!common.empty() && !taken(common)) return common;
     std::string name = "t" + std::to_string(d);

@@ -25,8 +25,8 @@ Statement open_statement(BuilderObject& builder, const std::string& domain) {
     const auto at = static_cast<unsigned>(i);
     if (isl_set_has_dim_name(set, isl_dim_set, at) != isl_bool_true) builder.fail(ErrorCode::syntax, "iterator " + std::to_string(i) + " of `" + statement.name + "` has no name", "name all iterators in the tuple");
     const std::string iterator = isl_set_get_dim_name(set, isl_dim_set, at);
-    builder.check_name(iterator, "iterator");
-    if (contains(statement.iterators, iterator) || contains(builder.parameters, iterator)) builder.fail(ErrorCode::duplicate_name, "iterator `" + iterator + "` has the name of another one or of a parameter", "choose another name");
+    builder.check_iterator(iterator);
+    if (contains(statement.iterators, iterator)) builder.fail(ErrorCode::duplicate_name, "iterator `" + iterator + "` is named twice", "choose another name");
     statement.iterators.push_back(iterator);
     if (isl_set_dim_is_bounded(set, isl_dim_set, at) != isl_bool_true && isl_set_is_empty(set) != isl_bool_true)
       builder.fail(ErrorCode::unsupported, "iterator `" + iterator + "` of `" + statement.name + "` is not bounded", "bound it from below and above: 0 <= " + iterator + " < N");

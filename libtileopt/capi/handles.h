@@ -106,7 +106,7 @@ struct ModuleObject {
   std::shared_ptr<const Program> program;
   Machine machine;
   SourceText text;
-  std::string name, source, header, certificate, plan, reasons, extension;
+  std::string name, source, header, certificate, plan, reasons, extension, flags;
   Signature signature;               ///< sizes, arguments, locals in the workspace
   struct ArgumentText {
     std::string type;

@@ -47,6 +47,7 @@ const char* tileopt_module_peek_name(const tileopt_module* module) { return text
 const char* tileopt_module_peek_source(const tileopt_module* module) { return text_of(module, &ModuleObject::source); }
 const char* tileopt_module_peek_header(const tileopt_module* module) { return text_of(module, &ModuleObject::header); }
 const char* tileopt_module_peek_extension(const tileopt_module* module) { return text_of(module, &ModuleObject::extension); }
+const char* tileopt_module_peek_flags(const tileopt_module* module) { return text_of(module, &ModuleObject::flags); }
 const char* tileopt_module_peek_certificate(const tileopt_module* module) { return text_of(module, &ModuleObject::certificate); }
 const char* tileopt_module_peek_plan(const tileopt_module* module) { return text_of(module, &ModuleObject::plan); }
 const char* tileopt_module_peek_reasons(const tileopt_module* module) { return text_of(module, &ModuleObject::reasons); }

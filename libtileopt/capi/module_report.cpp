@@ -6,6 +6,7 @@
 #include "backends/c_common/launcher.h"
 #include "backends/c_common/register_arrays.h"
 #include "backends/gpu_common/launch_plan.h"
+#include "backends/openmp/toolchain.h"
 #include "capi/host_memory.h"
 #include "rewrites/apply_rewrites.h"
 #include "space/score.h"
@@ -125,6 +126,16 @@ std::optional<CostReport> cost_of(const Program& source, const Request& request,
   }
 }
 
+std::string compiler_flags(const Program& program, const Machine& machine) {
+  std::vector<std::string> flags;
+  if (machine.backend == "openmp") {
+    flags = numeric_flags(program.numerics());
+    flags.push_back("-fopenmp");
+  }
+  flags.insert(flags.end(), machine.flags.begin(), machine.flags.end());
+  return join(flags, " ");
+}
+
 }  // namespace
 
 void describe_module(const std::shared_ptr<const Program>& source, const Request& request, Outcome& outcome, ModuleObject& module) {
@@ -133,6 +144,7 @@ void describe_module(const std::shared_ptr<const Program>& source, const Request
   module.certificate = json_text(outcome.module.certificate.write()) + "\n";
   module.plan = outcome.module.plan.write().dump(2) + "\n";
   module.reasons = join(outcome.reasons, "\n");
+  module.flags = compiler_flags(*source, request.machine);
   module.extension = find_backend(request.backend).extension();
   const Candidate<RewrittenProgram> rewritten = apply_rewrites(source, outcome.module.plan.rewrites);
   TILEOPT_CHECK(feasible(rewritten), "the rewrites of a compiled plan fit");

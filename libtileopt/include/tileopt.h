@@ -320,6 +320,9 @@ TILEOPT_API const char *tileopt_module_peek_header(const tileopt_module *module)
 TILEOPT_API const char *tileopt_module_peek_extension(const tileopt_module *module);
 /** The extern function that launches all kernels; the one that tells the workspace is called `<this>_workspace_bytes`. */
 TILEOPT_API const char *tileopt_module_peek_function(const tileopt_module *module);
+/** Compiler flags that the meaning and the speed of the source rest on, separated by blanks: "-O3 -std=gnu11 -ffp-contract=fast … -fopenmp
+ *  -march=…"; of GPU modules those of the machine file. Link with -fopenmp and -lm. */
+TILEOPT_API const char *tileopt_module_peek_flags(const tileopt_module *module);
 /** JSON, docs/schemas/certificate.json. */
 TILEOPT_API const char *tileopt_module_peek_certificate(const tileopt_module *module);
 /** JSON: the resolved plan, docs/schemas/plan.json. Same plan, program, machine and version: same bytes. */

@@ -183,7 +183,8 @@ class LoopBuilder {
       isl_ast_node_free(node);
       std::rethrow_exception(collector.error);
     }
-    if (node == nullptr) return refuse(std::string("isl finds no loops: ") + isl_ctx_last_error_msg(context.ctx().get()));
+    const char* detail = isl_ctx_last_error_msg(context.ctx().get());  // null where isl was told to stop
+    if (node == nullptr) return refuse(std::string("isl finds no loops: ") + (detail == nullptr ? "it was stopped" : detail));
     const AstConverter converter(
         collector.leaves,
         [&](const std::string& statement, int depth) {

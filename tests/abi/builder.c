@@ -315,12 +315,16 @@ static void check_mistakes(void) {
   FAILS(tileopt_builder_add_statement(b, "{ T[i] : 0 <= i < N }", "{ T[i] -> Y[i] }", "assign", x), "unknown-name", 4);
   FAILS(tileopt_builder_add_statement(b, "{ [i] : 0 <= i < N }", "{ [i] -> Y[i] }", "assign", x), "syntax", 4);
   FAILS(tileopt_builder_add_statement(b, "{ S[i] : 0 <= i < N }", "{ S[i] -> Y[i] }", "sum", NULL), "invalid-handle", 0);
+  FAILS(tileopt_builder_add_statement(b, "{ S[Y] : 0 <= Y < N }", "{ S[Y] -> Y[Y] }", "assign", x), "duplicate-name", 4);
+  FAILS(tileopt_builder_open_loop(b, "N"), "duplicate-name", 4);
   FAILS(tileopt_builder_close_loop(b), "invalid-option", 4);
   OK(tileopt_builder_open_loop(b, "j"));
   FAILS(tileopt_builder_open_loop(b, "j"), "duplicate-name", 5);
   FAILS(tileopt_builder_add_statement(b, "{ S[i] : 0 <= i < N }", "{ S[i] -> Y[i] }", "assign", x), "shape-mismatch", 5);
   OK(tileopt_builder_close_loop(b));
   OK(tileopt_builder_add_statement(b, "{ S[i] : 0 <= i < N }", "{ S[i] -> Y[i] }", "sum", x));
+  FAILS(tileopt_builder_add_tensor(b, "i", "f32", TILEOPT_IN, 1, shape, NULL, NULL), "duplicate-name", 7);
+  FAILS(tileopt_builder_add_parameter(b, "i"), "duplicate-name", 7);
   FAILS(tileopt_program_create(b, &program), "uninitialised-read", 6);
   FAILS(tileopt_builder_set_schedule(b, "{ S[i] -> }"), "syntax", 7);
   OK(tileopt_builder_set_schedule(b, "{ S[i] -> [0] }"));

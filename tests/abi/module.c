@@ -48,6 +48,7 @@ static void check_arguments(void) {
   CHECK(strcmp(tileopt_module_peek_name(module), "gemm") == 0);
   CHECK(strcmp(tileopt_module_peek_function(module), "gemm") == 0);
   CHECK(strcmp(tileopt_module_peek_extension(module), ".c") == 0);
+  CHECK(strstr(tileopt_module_peek_flags(module), "-ffp-contract=fast") != NULL && strstr(tileopt_module_peek_flags(module), "-march=x86-64-v3") != NULL);
   CHECK(strstr(tileopt_module_peek_reasons(module), "gemm") != NULL);
   CHECK(tileopt_module_size_count(module) == 3);
   CHECK(strcmp(tileopt_module_peek_size(module, 1), "K") == 0);

@@ -179,7 +179,7 @@ TEST(Completion, BashOffersWhatFits) {
   EXPECT_EQ(bash_completes({"tileopt-schedule", "compile", "x.tile", "--cert"}), "--certificate\n");
   EXPECT_EQ(bash_completes({"tileopt-schedule", "new", "mat"}), "matmul\n");
   EXPECT_EQ(bash_completes({"tileopt-schedule", "check", "-m", "zen"}), "zen4\n");
-  EXPECT_EQ(bash_completes({"tileopt-schedule", "explain-error", "out"}), "out-of-bounds\n");
+  EXPECT_EQ(bash_completes({"tileopt-schedule", "explain-error", "out-of-b"}), "out-of-bounds\n");
 }
 
 TEST(Completion, FishOffersWhatFits) {
