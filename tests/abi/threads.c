@@ -193,6 +193,38 @@ static void check_stopping(void) {
   free(text);
 }
 
+/* A compile is stopped at every few milliseconds of its life, and says so each time: isl answers NULL in many places. */
+static void check_every_moment(void) {
+  tileopt_session *session = NULL;
+  tileopt_program *program = NULL;
+  tileopt_options *options = NULL;
+  OK(tileopt_session_create(&session));
+  OK(tileopt_program_parse(session, gemm, strlen(gemm), NULL, &program));
+  OK(tileopt_options_create(&options));
+  OK(tileopt_options_set(options, "machine", "x86-64-v3"));
+  int stopped = 0;
+  for (double seconds = 0.004; seconds < 60; seconds *= 1.12) {
+    char text[32];
+    tileopt_module *module = NULL;
+    snprintf(text, sizeof text, "%.6f", seconds);
+    OK(tileopt_session_set(session, "seconds", text));
+    tileopt_error *error = tileopt_module_compile(program, options, &module);
+    if (error == NULL) {
+      CHECK(*tileopt_module_peek_source(module) != '\0');
+      tileopt_module_free(module);
+      break;
+    }
+    ++stopped;
+    CHECK(module == NULL);
+    if (strcmp(tileopt_error_peek_code(error), "time-limit") != 0) fail_in_thread(tileopt_error_peek_rendered(error));
+    tileopt_error_free(error);
+  }
+  CHECK(stopped > 2);
+  tileopt_options_free(options);
+  tileopt_program_free(program);
+  tileopt_session_free(session);
+}
+
 /* Signal handlers, the locale and standard output are the host's. */
 static void check_host_state(void) {
   struct sigaction before[32], after;
@@ -229,6 +261,7 @@ int main(void) {
   check_threads();
   check_callbacks();
   check_stopping();
+  check_every_moment();
   CHECK(tileopt_live_count() == 0);
   return failures == 0 ? 0 : 1;
 }
