@@ -78,6 +78,24 @@ tileopt_error* out_of_memory() noexcept {
   return reinterpret_cast<tileopt_error*>(out_of_memory_handle);
 }
 
+namespace {
+thread_local locale_t host_locale = LC_GLOBAL_LOCALE;
+
+/// Null where there is none to be had: then the host's stays.
+locale_t classic_locale() noexcept {
+  static const locale_t classic = newlocale(LC_ALL_MASK, "C", nullptr);
+  return classic;
+}
+}  // namespace
+
+ClassicLocale::ClassicLocale() noexcept : before_(uselocale(classic_locale())), outer_(host_locale) { host_locale = before_; }
+ClassicLocale::~ClassicLocale() {
+  uselocale(before_);
+  host_locale = outer_;
+}
+HostLocale::HostLocale() noexcept : before_(uselocale(host_locale)) {}
+HostLocale::~HostLocale() { uselocale(before_); }
+
 void reject(ErrorCode code, const std::string& message, const std::string& hint) {
   throw Errors(Diagnostic{code, {}, message, hint, ""});
 }

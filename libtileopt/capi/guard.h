@@ -1,6 +1,8 @@
 /// The boundary: every function of tileopt.h runs in `guard`, every one that works in a session in `in_session`.
 #pragma once
 
+#include <locale.h>
+
 #include <condition_variable>
 #include <exception>
 #include <string>
@@ -32,10 +34,34 @@ tileopt_error* new_error(const Infeasible& infeasible, const SourceTexts& texts)
 inline constexpr std::uintptr_t out_of_memory_handle = 1;
 tileopt_error* out_of_memory() noexcept;
 
+/// The C locale on this thread for as long as a call works: numbers are read and printed. The host's other threads see nothing of it.
+class ClassicLocale {
+ public:
+  ClassicLocale() noexcept;
+  ~ClassicLocale();
+  ClassicLocale(const ClassicLocale&) = delete;
+  ClassicLocale& operator=(const ClassicLocale&) = delete;
+
+ private:
+  locale_t before_, outer_;
+};
+/// The host's own again, around its callbacks.
+class HostLocale {
+ public:
+  HostLocale() noexcept;
+  ~HostLocale();
+  HostLocale(const HostLocale&) = delete;
+  HostLocale& operator=(const HostLocale&) = delete;
+
+ private:
+  locale_t before_;
+};
+
 /// Runs `body`, turning whatever it throws into an error: nothing crosses the boundary. `texts` is what positions point into;
 /// `body` may still add to it.
 template <class Body>
 tileopt_error* guard(const SourceTexts& texts, Body&& body) noexcept {
+  const ClassicLocale locale;
   try {
     body();
     return nullptr;

@@ -106,11 +106,21 @@ class HostSearch {
     if (model_ != nullptr) {
       std::vector<double> values;
       for (const auto& [name, value] : score.features) values.push_back(value);
+      const HostLocale host;
       seconds = model_->seconds(model_->user, values.data(), values.size());
     }
     if (!(seconds > 0) || !std::isfinite(seconds)) return -1;
     scored_.emplace_back(seconds, point);
     return seconds;
+  }
+
+  bool ask(std::size_t& variant, std::vector<std::size_t>& values) {
+    const HostLocale host;
+    return search_->propose(search_->user, handle_, &variant, values.data()) != 0;
+  }
+  void tell(std::size_t variant, const std::vector<std::size_t>& values, double seconds) {
+    const HostLocale host;
+    if (search_->learn != nullptr) search_->learn(search_->user, variant, values.data(), seconds);
   }
 
   void propose(std::size_t trials) {
@@ -120,14 +130,14 @@ class HostSearch {
       report_progress(*object_.session, start_, "search", "");
       std::size_t variant = 0;
       std::vector<std::size_t> values(room, 0);
-      if (search_->propose(search_->user, handle_, &variant, values.data()) == 0) return;
+      if (!ask(variant, values)) return;
       const std::size_t count = variant < object_.space->variants().size() ? object_.space->variants()[variant].choices.size() : 0;
       double seconds = -1;
       try {
         seconds = score(read_point(object_, variant, values.data(), count));
       } catch (const Refused&) {
       }
-      if (search_->learn != nullptr) search_->learn(search_->user, variant, values.data(), seconds);
+      tell(variant, values, seconds);
     }
   }
 

@@ -1,6 +1,7 @@
 /* Programs built piece by piece: compiled, proved, run beside the interpreter; and every kind of mistake. */
 #include "check.h"
 
+#include <locale.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -342,6 +343,46 @@ static void check_mistakes(void) {
   tileopt_builder_free(other);
 }
 
+static int with_commas;
+
+static int on_stage(void *user, const char *stage, const char *kernel, double seconds) {
+  (void)user, (void)stage, (void)kernel, (void)seconds;
+  char text[16];
+  snprintf(text, sizeof text, "%.1f", 1.5);
+  with_commas += strcmp(text, "1,5") == 0;
+  return 0;
+}
+
+/* The same calls under a locale that writes 1,5: the same program, and callbacks see the host's locale. */
+static void check_locale(void) {
+  char hash[17] = "";
+  for (int round = 0; round < 2; ++round) {
+    tileopt_builder *b = new_builder("halves");
+    tileopt_program *program = NULL;
+    tileopt_module *module = NULL;
+    const char *shape[1] = {"N"};
+    OK(tileopt_builder_add_parameter(b, "N"));
+    OK(tileopt_builder_add_tensor(b, "Y", "f32", TILEOPT_OUT, 1, shape, NULL, NULL));
+    statement(b, "{ S[i] : 0 <= i < N }", "{ S[i] -> Y[i] }", "assign", real(b, "f32", 1.5));
+    OK(tileopt_program_create(b, &program));
+    if (round == 0) {
+      snprintf(hash, sizeof hash, "%s", tileopt_program_peek_hash(program));
+      if (setlocale(LC_ALL, "de_DE.UTF-8") == NULL) round = 2;
+    } else {
+      CHECK(strcmp(hash, tileopt_program_peek_hash(program)) == 0);
+      OK(tileopt_session_set_progress(session, on_stage, NULL));
+      OK(tileopt_module_compile(program, NULL, &module));
+      OK(tileopt_session_set_progress(session, NULL, NULL));
+      CHECK(with_commas >= 12);
+      CHECK(strcmp(localeconv()->decimal_point, ",") == 0);
+      setlocale(LC_ALL, "C");
+    }
+    tileopt_module_free(module);
+    tileopt_program_free(program);
+    tileopt_builder_free(b);
+  }
+}
+
 int main(void) {
   OK(tileopt_session_create(&session));
   check_gemm();
@@ -351,6 +392,7 @@ int main(void) {
   check_guard();
   check_monoid();
   check_mistakes();
+  check_locale();
   tileopt_session_free(session);
   CHECK(tileopt_live_count() == 0);
   return failures == 0 ? 0 : 1;

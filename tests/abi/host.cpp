@@ -4,6 +4,7 @@
 
 #include <cstdio>
 #include <cstring>
+#include <locale>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -81,6 +82,33 @@ void check_throwing_callback() {
   }
   check(tileopt_session_set_progress(session.get(), nullptr, nullptr));
   compile(program, for_machine("x86-64-v3"));
+}
+
+// A host whose numbers have points in the thousands and a comma in front of the fraction.
+struct German : std::numpunct<char> {
+  char do_decimal_point() const override { return ','; }
+  char do_thousands_sep() const override { return '.'; }
+  std::string do_grouping() const override { return "\3"; }
+};
+
+void check_locale() {
+  const std::string text = "def scale(A: f32[N], B: out[f32[N]]):\n    for i in range(N):\n        B[i] = 1234.5625 * A[i] + 1e-30\n";
+  const auto everything = [&](const char* machine) {
+    const Session session = make_session();
+    const Module scaled = compile(parse(session, text), for_machine(machine)), product = compile(parse(session, gemm), for_machine(machine));
+    std::string all;
+    for (const Module* module : {&scaled, &product})
+      all += std::string(tileopt_module_peek_source(module->get())) + tileopt_module_peek_plan(module->get()) + tileopt_module_peek_header(module->get());
+    return all;
+  };
+  for (const char* machine : {"x86-64-v3", "h100"}) {
+    const std::string before = everything(machine);
+    const std::locale host = std::locale::global(std::locale(std::locale::classic(), new German));
+    const std::string after = everything(machine);
+    require(std::locale() != std::locale::classic(), "the host's locale stays");
+    std::locale::global(host);
+    require(before == after, "a host's locale changes the bytes");
+  }
 }
 
 // A cost model that wants small register tiles, and a search that tries the neighbours of the plan.
@@ -164,6 +192,7 @@ void check_search() {
 int main() {
   try {
     check_throwing_callback();
+    check_locale();
     check_search();
   } catch (const std::exception& error) {
     std::fprintf(stderr, "%s\n", error.what());
