@@ -109,8 +109,16 @@ VectorUnit vector_unit(const HostFacts& facts) {
   return {};
 }
 
+/// A guest is told the size of the whole cache, and not who else fills it: it may count on the part of its own cores. Parts lie between
+/// 1.375 MB (Xeon Scalable) and 4 MB (EPYC) a core (WikiChip, "Skylake (server)", "Zen 3").
+constexpr double kGuestBytesPerCore = 4 << 20;
+
 std::vector<Memory> memories(const HostFacts& facts, double frequency, const VectorUnit& unit) {
   std::vector<HostCache> caches = facts.caches;
+  if (contains(facts.flags, "hypervisor")) {
+    for (HostCache& cache : caches)
+      if (cache.level >= 3) cache.capacity = std::min(cache.capacity, kGuestBytesPerCore * facts.cores);
+  }
   if (caches.empty()) caches = {{1, 32 << 10, 64, 8, false}, {2, 512 << 10, 64, 8, false}, {3, 8 << 20, 64, 16, true}};
   std::vector<Memory> result;
   const double word = std::max(unit.bytes, 8);

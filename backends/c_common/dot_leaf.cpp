@@ -8,7 +8,6 @@ namespace {
 constexpr std::size_t kRows = 0, kDepth = 1, kLanes = 2;
 constexpr int kWordBytes = 4;
 
-bool in_memory(const LeafOperand& operand) { return operand.storage->kind == Storage::Kind::memory && !operand.storage->packed; }
 }  // namespace
 
 DotLeaf::DotLeaf(const LeafView& leaf, const Atom* atom, CWriter& out, StorageTable& storage, const CNames& names, Helpers& helpers, int vector_bytes)

@@ -56,6 +56,8 @@ class KeptReads {
 };
 }  // namespace
 
+bool in_memory(const LeafOperand& operand) { return operand.storage->kind == Storage::Kind::memory && !operand.storage->packed; }
+
 bool is_atomic_update(const AstStatement& statement) { return statement.kind == "compute" && !statement.atom.empty() && statement.box.empty(); }
 
 Subscripts LeafOperand::at(const std::vector<long>& point) const {

@@ -31,6 +31,9 @@ struct LeafOperand {
   bool same_elements(const LeafOperand& other) const;
 };
 
+/// Whether the elements have addresses: two packed ones share theirs.
+bool in_memory(const LeafOperand& operand);
+
 /// An atom without a box: the leaf updates its element atomically.
 bool is_atomic_update(const AstStatement& statement);
 

@@ -136,10 +136,25 @@ void LeafPrinter::print(const LeafView& leaf, bool braced, const std::vector<Fra
   out_.open("if (" + join(conditions, " && ") + ")");
   if (fragments.empty()) print_full(leaf, true);
   else print_wide(leaf, fragments);
+  print_whole_rows(leaf, extents);
   out_.reopen("else");
   print_edge(leaf, extents, true);
   out_.close();
   if (!braced) out_.close();
+}
+
+/// Between the whole box and any part of it, for updates of registers: every row runs, up to the same lane.
+void LeafPrinter::print_whole_rows(const LeafView& leaf, std::vector<AstExprPtr> extents) {
+  if (leaf.combine == Combine::assign || !leaf.write.storage->named() || constant_value(extents.back())) return;
+  std::vector<std::string> conditions;
+  for (std::size_t b = 0; b + 1 < extents.size(); ++b) {
+    if (constant_value(extents[b])) continue;
+    conditions.push_back(integer_c(extents[b], names_, helpers_, 3) + " >= " + std::to_string(leaf.radices[b]));
+    extents[b] = ast_integer(leaf.radices[b]);
+  }
+  if (conditions.empty() || !VectorLeaf(leaf, out_, storage_, names_, helpers_, vector_bytes_).possible_in_part()) return;
+  out_.reopen("else if (" + join(conditions, " && ") + ")");
+  print_edge(leaf, extents, true);
 }
 
 void LeafPrinter::print_full(const LeafView& leaf, bool scoped) {

@@ -42,6 +42,7 @@ class LeafPrinter {
 
   /// `scoped`: the caller has opened a block for this leaf.
   void print_full(const LeafView& leaf, bool scoped);
+  void print_whole_rows(const LeafView& leaf, std::vector<AstExprPtr> extents);
   void print_edge(const LeafView& leaf, const std::vector<AstExprPtr>& extents, bool scoped);
   void print_unrolled(const LeafView& leaf);
   void print_loops(const LeafView& leaf, const std::vector<AstExprPtr>& bounds);

@@ -9,11 +9,6 @@
 
 namespace tileopt {
 
-namespace {
-/// Whether the elements have addresses: two packed ones share theirs.
-bool in_memory(const LeafOperand& operand) { return operand.storage->kind == Storage::Kind::memory && !operand.storage->packed; }
-}  // namespace
-
 bool lines_up(const LeafOperand& operand, int lanes) {
   if (!operand.storage->named() || operand.storage->lanes != lanes) return false;
   const std::size_t digits = operand.steps.back().size();
@@ -210,87 +205,6 @@ void VectorLeaf::print_folded_row(std::vector<long> point) {
 void VectorLeaf::store_folded(const std::string& accumulator, const std::vector<long>& point) {
   const std::string element = in_memory(leaf_.write) ? memory_element(leaf_.write, 0, point) : storage_.element_c(*leaf_.write.storage, leaf_.write.at(point));
   out_.line(store_statement(leaf_, element, fold_vector_c(leaf_.combine, leaf_.type, accumulator, context_at(point)), helpers_));
-}
-
-bool VectorLeaf::moves_as_is(const LeafOperand& operand, std::size_t digit) const {
-  const ElementType element = operand.storage->element;
-  return in_memory(operand) && operand.contiguous(digit) && compute_type(element) == element && element != ElementType::i4 &&
-         element != ElementType::u4 && element != ElementType::boolean;
-}
-
-bool VectorLeaf::possible_in_part() const {
-  if (!possible() || leaf_.zero_fill()) return false;
-  const std::size_t last = leaf_.radices.size() - 1;
-  const auto fits = [&](const LeafOperand& operand) { return lines_up(operand, lanes_) || operand.still(last) || moves_as_is(operand, last) || turns(operand); };
-  return (folded_ || fits(leaf_.write)) && std::all_of(leaf_.reads.begin(), leaf_.reads.end(), fits);
-}
-
-void VectorLeaf::for_each_part(const AstExprPtr& extent, std::vector<long> point, const std::function<void(const std::vector<long>&)>& visit) {
-  const long radix = leaf_.radices.back();
-  const auto constant = constant_value(extent);
-  const auto bare = [&](const LeafOperand& operand) { return !operand.storage->named() || operand.still(leaf_.radices.size() - 1); };
-  if (radix > lanes_ && bare(leaf_.write) && std::all_of(leaf_.reads.begin(), leaf_.reads.end(), bare)) {
-    chunk_ = names_.fresh("v");
-    const std::string end = constant ? std::to_string(std::min<long>(*constant, radix)) : integer_c(extent, names_, helpers_, 3);
-    out_.open("for (int64_t " + chunk_ + " = 0; " + chunk_ + " < " + end + (constant ? "" : " && " + chunk_ + " < " + std::to_string(radix)) + "; " +
-              chunk_ + " += " + std::to_string(lanes_) + ")");
-    loaded_.clear();  // what one block declares, another one does not see
-    part_ = end + " - " + chunk_;
-    visit(point);
-    loaded_.clear();
-    out_.close();
-    chunk_.clear();
-    return;
-  }
-  for (; point.back() < radix; point.back() += lanes_) {
-    loaded_.clear();
-    if (constant) {
-      if (point.back() >= *constant) return;
-      part_ = std::to_string(std::min<long>(*constant - point.back(), lanes_));
-      visit(point);
-      continue;
-    }
-    part_ = integer_c(fold(ast_operation(AstExpr::Kind::sub, {extent, ast_integer(point.back())})), names_, helpers_);
-    out_.open("if (" + integer_c(extent, names_, helpers_, 3) + " > " + std::to_string(point.back()) + ")");
-    visit(point);
-    out_.close();
-  }
-}
-
-void VectorLeaf::print_part(const std::vector<AstExprPtr>& extents) {
-  print_pointers();
-  print_turned_loads(extents);
-  const std::size_t last = leaf_.radices.size() - 1;
-  for_each_row([&](std::vector<long>& point) {
-    std::vector<std::string> tests;
-    for (std::size_t b = 0; b < last; ++b) {
-      const auto extent = constant_value(extents[b]);
-      if (extent && point[b] < *extent) continue;
-      tests.push_back(extent ? "0" : integer_c(extents[b], names_, helpers_, 3) + " > " + std::to_string(point[b]));
-    }
-    if (!tests.empty()) out_.open("if (" + join(tests, " && ") + ")");
-    if (folded_) {
-      print_folded_part(point, extents[last]);
-    } else {
-      for_each_part(extents[last], point, [&](const std::vector<long>& at) { print_statement(at); });
-    }
-    if (!tests.empty()) out_.close();
-  });
-  part_.clear();
-}
-
-void VectorLeaf::print_folded_part(std::vector<long> point, const AstExprPtr& extent) {
-  const VectorContext context = context_at(point);
-  const std::string name = names_.fresh("a"), suffix = type_name(leaf_.type) + "x@";
-  out_.line(helpers_.vector_type(leaf_.type, lanes_) + " " + name + " = " + identity_vector_c(leaf_.combine, leaf_.type, context) + ";");
-  for_each_part(extent, point, [&](const std::vector<long>& at) {
-    const VectorValue value = vector_c(leaf_.body, context_at(at));
-    const std::string combined = without_parentheses(combine_vector_c(leaf_.combine, leaf_.type, name, value, context));
-    out_.line(name + " = " + helpers_.use("tileopt_keep_part_" + suffix, lanes_) + "(" + name + ", " + combined + ", " + part_ + ");");
-  });
-  loaded_.clear();
-  point.back() = 0;
-  store_folded(name, point);
 }
 
 /// Some statement of the box reads the value that another one has read.

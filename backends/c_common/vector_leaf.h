@@ -53,6 +53,10 @@ class VectorLeaf {
   void print_statement(const std::vector<long>& point);
   VectorContext context_at(const std::vector<long>& point);
   void print_folded_row(std::vector<long> point);
+  /// "extent > coordinate" for the outer digits of a row that may lie beyond; "0" where it does.
+  std::vector<std::string> row_tests(const std::vector<AstExprPtr>& extents, const std::vector<long>& point);
+  bool every_row_runs(const std::vector<AstExprPtr>& extents) const;
+  void print_filled_row(std::vector<long> point, const std::vector<AstExprPtr>& extents);
   void print_folded_part(std::vector<long> point, const AstExprPtr& extent);
   void store_folded(const std::string& accumulator, const std::vector<long>& point);
   /// Calls `visit` for the chunks of a row of which the first `extent` elements count, with `part_` set: in a loop, or one by one (each in a

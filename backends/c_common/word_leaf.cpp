@@ -8,7 +8,6 @@ namespace {
 constexpr std::size_t kLanes = 0, kDepth = 1;
 constexpr int kWordBytes = 4;
 
-bool in_memory(const LeafOperand& operand) { return operand.storage->kind == Storage::Kind::memory && !operand.storage->packed; }
 
 /// Bits that widen to a word by their sign or by zeros.
 bool is_bits(ElementType type) { return (!is_float(type) && type != ElementType::boolean && !is_tuple(type)) || type == ElementType::bf16 || type == ElementType::f16; }

@@ -223,8 +223,11 @@ void CommandLine::add_informers() {
   verify.add_option("--certificate", options.certificate, "Write the certificate of the second proof (JSON) here; one module only")->type_name("FILE");
   add_json(verify, options);
 
-  CLI::App& machines = add_command("machines", "List the machines; with a name, print its file", Command::machines);
-  machines.add_option("name", options.machine, "Machine name or file")->type_name("NAME|FILE");
+  CLI::App& machines = add_command("machines", "List the machines; with a name, print its file; `calibrate`: measure one, and write its file", Command::machines);
+  machines.add_option("name", options.machine, "Machine name or file; or `calibrate`")->type_name("NAME|FILE");
+  machines.add_option("calibrated", options.calibrated, "calibrate: the machine to measure, which is this one; default: host")->type_name("NAME|FILE");
+  machines.add_option("-o,--output", options.output, "calibrate: write the machine file here; default: print it")->type_name("FILE");
+  machines.add_option("--seconds", options.seconds, "calibrate: timed calls for each fact go on for so long")->capture_default_str()->check(CLI::Range(0.001, 3600.0));
   add_json(machines, options);
 
   CLI::App& explain_error = add_command("explain-error", "Explain the code of an error; without a code, list them", Command::explain_error);

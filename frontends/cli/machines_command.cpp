@@ -5,6 +5,10 @@
 #include "cost_models/machines.h"
 #include "driver/request.h"
 #include "frontends/cli/commands.h"
+#include "measure/calibrate.h"
+#include "support/document.h"
+#include "support/error.h"
+#include "support/json_text.h"
 
 namespace tileopt::cli {
 
@@ -27,9 +31,28 @@ std::string row_text(const Machine& machine) {
   return text.str();
 }
 
+/// The facts as they are measured go to stderr, so that stdout is the file.
+int run_calibrate(const Options& options) {
+  const Calibration calibration = calibrate(find_machine(options.calibrated.empty() ? "host" : options.calibrated), options.seconds);
+  for (const CalibratedFact& fact : calibration.facts) {
+    std::ostringstream line;
+    line << std::left << std::setw(24) << fact.fact << std::right << std::fixed << std::setprecision(2) << std::setw(10) << fact.before / 1e9 << " -> "
+         << std::setw(8) << fact.after / 1e9 << (fact.fact == "frequency" ? " GHz   " : " GB/s  ") << fact.how;
+    std::cerr << line.str() << "\n";
+  }
+  const std::string text = json_text(calibration.machine.write()) + "\n";
+  if (options.output.empty()) std::cout << text;
+  else write_file(options.output, text);
+  return exit_done;
+}
+
 }  // namespace
 
 int run_machines(const Options& options) {
+  if (options.machine == "calibrate") return run_calibrate(options);
+  if (!options.calibrated.empty())
+    throw Errors(Diagnostic{ErrorCode::invalid_option, {}, "two machines are given: " + options.machine + " and " + options.calibrated,
+                            "give one, or write `tileopt-schedule machines calibrate " + options.machine + "`"});
   if (!options.machine.empty()) {
     std::cout << find_machine(options.machine).write().dump(2) << "\n";
     return exit_done;

@@ -55,6 +55,7 @@ struct Options {
   int finalists = 4, rounds = 5;     ///< search
   bool overlap = false, deterministic = false;  ///< search
   std::string report;                ///< search: JSON file
+  std::string calibrated;            ///< machines calibrate: name or file; "" = host
   std::string planted_failure;       ///< for tests: TraceOptions::planted_failure, of TILEOPT_TEST_FAIL
 };
 

@@ -25,7 +25,7 @@ struct ProvenanceFault {
   std::string text;
 };
 
-/// The enumeration cannot tell: a bound loop whose value the kernels compute.
+/// The enumeration cannot tell: a bound loop whose value the kernels compute, or more instances than there is memory for.
 class ProvenanceUnsupported : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -34,7 +34,7 @@ class ProvenanceUnsupported : public std::runtime_error {
 /// The Program's own run at one size. Which instances have an effect is decided by the data of `seed`.
 class ProvenanceReference {
  public:
-  /// @throws Errors(invalid_size) as interpret does.
+  /// @throws Errors(invalid_size) as interpret does; ProvenanceUnsupported.
   ProvenanceReference(const Program& program, const Sizes& sizes, std::uint64_t seed);
   ~ProvenanceReference();
   ProvenanceReference(ProvenanceReference&&) noexcept;

@@ -54,6 +54,9 @@ class Arguments : public OperandSource {
   std::size_t rank_;
 };
 
+/// An instance takes some hundred bytes.
+constexpr std::int64_t most_instances = 4'000'000;
+
 /// Every instance of the domains in the Program's order, those without effect too.
 class Dense : public TreeVisitor {
  public:
@@ -70,7 +73,7 @@ class Dense : public TreeVisitor {
       const FlatFunction::Piece* piece = index.find(values, rank);
       contribution = mix(contribution, piece == nullptr ? not_performed : static_cast<Digest>(piece->outputs.front().value(values, rank)));
     }
-    ++data_.visited;
+    if (++data_.visited > most_instances) throw ProvenanceUnsupported("more than " + std::to_string(most_instances) + " instances are not enumerated");
     const bool known = s.instances.count(key) != 0;
     ProvenanceStatement::Instance& instance = s.instances[key];
     if (!known && !s.source->guards.empty()) instance.failing = failing_guards(s, values, rank);

@@ -4,6 +4,7 @@
 /// summation loops above kk. Loops over indices from memory, and what these depend on, lie around everything else: inside them bounds
 /// and offsets are affine, and blocks start where the range does.
 #include <algorithm>
+#include <climits>
 #include <cmath>
 #include <memory>
 
@@ -19,6 +20,8 @@ constexpr double kPrivateBytes = 256 << 10;   ///< of a packed operand below a t
 constexpr long kShortLoop = 16;               ///< summation loops up to this length are never cut
 constexpr double kLeftBytes = 256 << 10;
 constexpr double kLeastReads = 8;             ///< of a packed left block, by register tiles side by side
+constexpr double kLeastTiles = 3;             ///< register tiles, one below the other, that read a packed right panel
+constexpr long kRowsAtOnce = 8;              ///< of a right operand that is read where it lies: each is a stream of its own to the prefetcher
 
 class ContractionPlanner {
  public:
@@ -48,6 +51,7 @@ class ContractionPlanner {
   void choose_reduction();
   void choose_rows();
   void choose_lanes();
+  bool can_lie() const;
   void choose_packing();
   double left_bytes(long rows) const;
   std::vector<std::string> explain() const;
@@ -65,6 +69,7 @@ class ContractionPlanner {
   std::vector<std::size_t> inner_sums_;    ///< all others, in source order, with blocked_
   std::optional<std::size_t> thread_;      ///< loop whose outermost digit is spread over threads
   bool pack_left_ = true;
+  bool pack_right_ = true;
 };
 
 std::optional<long> ContractionPlanner::pinned_block(std::size_t m) const {
@@ -116,7 +121,8 @@ void ContractionPlanner::choose_reduction() {
     else outer_sums_.push_back(m);
   }
   if (!blocked_) return;
-  kc_ = choose_reduction_block(request_.machine, size_bytes(multiplier_.right), nr_, range(*blocked_).typical, fixed);
+  if (!pack_right_) kc_ = kRowsAtOnce;
+  else kc_ = choose_reduction_block(request_.machine, size_bytes(multiplier_.right), nr_, range(*blocked_).typical, fixed);
   kc_ = (kc_ + depth() - 1) / depth() * depth();
   const auto constant = range(*blocked_).constant;
   if (const auto extent = pinned_block(*blocked_)) kc_ = *extent;
@@ -139,18 +145,32 @@ void ContractionPlanner::choose_lanes() {
   const bool is_private =
       thread_ && (*thread_ == c_.lanes || std::count(c_.fixed.begin(), c_.fixed.end(), *thread_) > 0 || std::count(c_.outer_right.begin(), c_.outer_right.end(), *thread_) > 0);
   const double most_bytes = is_private ? kPrivateBytes : cache_bytes(request_.machine, 3) / 4;
-  const long most = std::clamp(static_cast<long>(most_bytes / line), nr_, 4096L);
+  const long most = pack_right_ ? std::clamp(static_cast<long>(most_bytes / line), nr_, 4096L) : LONG_MAX / 2;
   nc_ = balance_block(range(c_.lanes).typical, most, nr_, thread_ == c_.lanes ? request_.threads : 1);
   const auto constant = range(c_.lanes).constant;
   if (const auto extent = pinned_block(c_.lanes)) nc_ = *extent;
-  else if (constant && *constant <= most && thread_ != c_.lanes) nc_ = 0;
+  else if ((!pack_right_ || (constant && *constant <= most)) && thread_ != c_.lanes) nc_ = 0;
 }
 
-/// Packing touches every element of the left factor once more; it pays where the block is then read often.
+/// Vectors of the right operand are neighbours in memory as they are.
+bool ContractionPlanner::can_lie() const {
+  const std::vector<std::vector<long>>& coefficients = right().coefficients;
+  const std::vector<std::size_t> dims = right().dims_of(c_.lanes);
+  if (depth() > 1 || dims.size() != 1 || dims.front() + 1 != coefficients.size()) return false;
+  if (request_.program().tensor(right().tensor).type != multiplier_.right) return false;
+  for (std::size_t m = 0; m < coefficients.back().size(); ++m)
+    if (coefficients.back()[m] != (m == c_.lanes ? 1 : 0)) return false;
+  return true;
+}
+
+/// Packing touches every element of a factor once more; it pays where the block is then read often.
 void ContractionPlanner::choose_packing() {
-  const PromotePin* pin = request_.pins.promote(left().tensor);
-  if (depth() > 1 && pin == nullptr) return;  // products lie side by side, and zeros beyond the data, in packed factors only
-  pack_left_ = pin != nullptr ? pin->space != "none" : range(c_.lanes).typical / double(nr_) >= kLeastReads || !c_.fixed.empty();
+  const PromotePin *left_pin = request_.pins.promote(left().tensor), *right_pin = request_.pins.promote(right().tensor);
+  if (right_pin != nullptr) pack_right_ = right_pin->space != "none" || !can_lie();
+  else pack_right_ = !can_lie() || !c_.fixed.empty() || !c_.outer_left.empty() || range(c_.rows).typical > kLeastTiles * double(mr_);
+  if (depth() > 1 && left_pin == nullptr) return;  // products lie side by side, and zeros beyond the data, in packed factors only
+  const bool often = range(c_.lanes).typical / double(nr_) >= kLeastReads && pack_right_;
+  pack_left_ = left_pin != nullptr ? left_pin->space != "none" : often || !c_.fixed.empty();
 }
 
 bool ContractionPlanner::choose_sizes(std::optional<std::size_t> threads, std::string& why_not) {
@@ -174,7 +194,7 @@ bool ContractionPlanner::choose_sizes(std::optional<std::size_t> threads, std::s
     why_not = pin_text(*request_.pins.promote(left().tensor)->pin) + " keeps " + left().tensor + " where its products do not lie side by side for " + fma_.name;
     return false;
   }
-  if (!pack_left_) {
+  if (!pack_left_ || !pack_right_) {
     tile_ = choose_register_tile(request_.machine, element_bytes(), range(c_.rows).typical, range(c_.lanes).typical, rows, lanes, true);
     mr_ = tile_.rows;
     nr_ = tile_.lanes;
@@ -218,9 +238,10 @@ std::vector<std::string> ContractionPlanner::explain() const {
                     "; to change: tile(\"" + (thread_ == m ? level_of_kind(request_.machine, LevelKind::independent) : std::string("serial")) +
                     "\", " + iterator(m) + "=...)");
   };
-  if (blocked_) block(*blocked_, kc_, "a right micro-panel in half of L1");
+  if (blocked_) block(*blocked_, kc_, pack_right_ ? "a right micro-panel in half of L1" : "rows of the right operand that are read side by side");
   block(c_.rows, mc_, "the left block in L2");
-  block(c_.lanes, nc_, "the right block in L3");
+  if (pack_right_) block(c_.lanes, nc_, "the right block in L3");
+  else lines.push_back(subject + right().tensor + " is read where it lies: too few rows would read it packed; to change: promote(" + right().tensor + ", \"workspace\")");
   if (!pack_left_) lines.push_back(subject + left().tensor + " is read where it lies: few tiles would read it packed; to change: promote(" + left().tensor + ", \"workspace\")");
   for (const std::size_t m : outer_sums_) lines.push_back(subject + iterator(m) + " outside the packing: the result tile is stored and loaded again for each value");
   if (thread_) lines.push_back(subject + "threads over " + iterator(*thread_) + "; to change: parallel(...)");
@@ -358,7 +379,7 @@ PlanPart ContractionPlanner::build(NameTable& names) const {
   std::vector<std::size_t> all(c_.view.members.size());
   for (std::size_t m = 0; m < all.size(); ++m) all[m] = m;
   part.members[c_.statement] = member_map(program.statement(c_.statement), all);
-  const std::string edge = pack_left_ ? "padded" : "extents";  // a padded tile needs zeros beyond the data of both factors
+  const std::string edge = pack_left_ && pack_right_ ? "padded" : "extents";  // a padded tile needs zeros beyond the data of both factors
   std::vector<std::string> box{inner.at(c_.rows), inner.at(c_.lanes)};
   if (depth() > 1) box.insert(box.begin() + 1, depth_digit);
   part.atoms[c_.statement] = {fma_.name, box, edge};
@@ -392,7 +413,7 @@ PlanPart ContractionPlanner::build(NameTable& names) const {
   };
   const PackedOperand right_operand{right(), multiplier_.right, c_.lanes, nr_, middle.at(c_.lanes), inner.at(c_.lanes), depth(), multiplier_.loop, depth_digit};
   const PackedOperand left_operand{left(), multiplier_.left, c_.rows, mr_, middle.at(c_.rows), inner.at(c_.rows), 1, 0, "", depth() > 1};
-  promote(right_operand, pack_right, right_is_private, 0);
+  if (pack_right_) promote(right_operand, pack_right, right_is_private, 0);
   if (pack_left_) promote(left_operand, pack_left, thread_.has_value(), left_bytes(mc_ > 0 ? mc_ : static_cast<long>(range(c_.rows).typical)));
 
   Promotion result;

@@ -43,6 +43,20 @@ TEST(CommandLine, WrongCommandLinesAreUserErrors) {
   }
 }
 
+TEST(CommandLine, CalibrateWritesAMachineFile) {
+  const Folder folder;
+  const ToolRun run = run_shell("tileopt-schedule machines calibrate --seconds 0.01 -o here.json", folder.path());
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_EQ(run.out, "");
+  EXPECT_NE(run.err.find("memories.L1.bandwidth"), std::string::npos) << run.err;
+  folder.write("a.tile", good);
+  EXPECT_EQ(run_shell("tileopt-schedule compile a.tile --machine here.json -o a.c", folder.path()).exit_code, 0);
+  const ToolRun two = run_tool({"machines", "zen4", "host"});
+  EXPECT_EQ(two.exit_code, 1);
+  EXPECT_NE(two.err.find("two machines are given"), std::string::npos) << two.err;
+  EXPECT_EQ(run_tool({"machines", "calibrate", "no_such"}).exit_code, 1);
+}
+
 TEST(CommandLine, MisspeltWordsGetTheNearestOne) {
   EXPECT_NE(run_tool({"chek", "x.tile"}).err.find("did you mean `check`?"), std::string::npos);
   EXPECT_NE(run_tool({"compile", "x.tile", "--machin", "zen4"}).err.find("did you mean `--machine`?"), std::string::npos);

@@ -28,7 +28,9 @@ class ExecuteRewrites : public ::testing::Test {
       ASSERT_FALSE(std::holds_alternative<Infeasible>(outcome)) << to_string(std::get<Infeasible>(outcome));
       const Module& module = std::get<Outcome>(outcome).module;
       EXPECT_EQ(unproved_text(module.certificate), "");
-      if (pins.find("\"none\"") == std::string::npos) EXPECT_NE(module.certificate.assumed.back().find("rewrites "), std::string::npos);
+      if (pins.find("\"none\"") == std::string::npos) {
+        EXPECT_NE(module.certificate.assumed.back().find("rewrites "), std::string::npos);
+      }
       if (threads == 2 && !printed.empty()) {
         EXPECT_TRUE(runs_on_threads(module.plan, printed)) << module.plan.write().dump(2);
       }

@@ -172,7 +172,11 @@ std::vector<ProvenanceReference> references_at(const Subject& subject, const Siz
   std::vector<ProvenanceReference> references;
   for (const Sizes& vector : vectors) {
     if (!enumerable(vector) || !sizes_fit(*subject.program, vector, limits)) continue;
-    for (std::uint64_t seed = 1; seed <= (data_decides(*subject.program) ? 5 : 1); ++seed) references.emplace_back(*subject.program, vector, seed);
+    try {
+      for (std::uint64_t seed = 1; seed <= (data_decides(*subject.program) ? 5 : 1); ++seed) references.emplace_back(*subject.program, vector, seed);
+    } catch (const ProvenanceUnsupported&) {
+      continue;  // too large to enumerate
+    }
   }
   return references;
 }

@@ -12,7 +12,7 @@ namespace tileopt {
 namespace {
 
 TEST(Machines, AllBuiltInFilesLoadUnderTheirName) {
-  EXPECT_EQ(machine_names(), (std::vector<std::string>{"a100", "c11", "h100", "h200", "host", "mi210", "mi300x", "rtx4090", "rx7900xtx", "x86-64-v3", "zen4"}));
+  EXPECT_EQ(machine_names(), (std::vector<std::string>{"a100", "c11", "h100", "h200", "haswell", "host", "mi210", "mi300x", "neoverse-n1", "rtx4090", "rx7900xtx", "skylake-x", "x86-64-v3", "zen4"}));
   for (const std::string& name : machine_names()) {
     const Machine machine = find_machine(name);
     EXPECT_EQ(machine.name, name);
@@ -22,7 +22,7 @@ TEST(Machines, AllBuiltInFilesLoadUnderTheirName) {
 }
 
 TEST(Machines, CpusHaveThreadsLanesAndTiles) {
-  for (const char* name : {"host", "zen4", "x86-64-v3", "c11"}) {
+  for (const char* name : {"host", "zen4", "skylake-x", "haswell", "neoverse-n1", "x86-64-v3", "c11"}) {
     const Machine machine = find_machine(name);
     EXPECT_EQ(machine.backend, "openmp");
     EXPECT_FALSE(machine.has_agents());
@@ -114,6 +114,16 @@ TEST(Host, IsSane) {
   for (std::size_t i = 1; i + 1 < machine.memories.size(); ++i) {
     EXPECT_GE(machine.memories[i].capacity, machine.memories[i - 1].capacity);
   }
+}
+
+TEST(Host, AGuestCountsOnItsCoresPartOfTheLastCache) {
+  HostFacts facts;
+  facts.cores = 2;
+  facts.caches = {{1, 48 << 10, 64, 12, false}, {2, 2 << 20, 64, 16, false}, {3, 260 << 20, 64, 20, true}};
+  EXPECT_EQ(make_host_machine(facts).find_memory("L3")->capacity, 260 << 20);
+  facts.flags = {"hypervisor"};
+  EXPECT_EQ(make_host_machine(facts).find_memory("L3")->capacity, 8 << 20);
+  EXPECT_EQ(make_host_machine(facts).find_memory("L2")->capacity, 2 << 20);
 }
 
 TEST(Host, WidestVectorsThatTheFlagsAllow) {
