@@ -67,7 +67,15 @@ std::vector<long> VectorLeaf::lane_point(std::vector<long> point, long lane) con
   return point;
 }
 
-void VectorLeaf::print_pointers() {
+std::set<std::size_t> VectorLeaf::used_reads() const {
+  std::set<std::size_t> used;
+  walk_expr(leaf_.body, [&](const Expr& e) {
+    if (const auto* read = std::get_if<Read>(&e.node)) used.insert(read->access);
+  });
+  return used;
+}
+
+void VectorLeaf::print_pointers(const std::set<std::size_t>& used) {
   const auto pointer = [&](const LeafOperand& operand, bool written) {
     if (!in_memory(operand)) return std::string();
     const std::string name = names_.fresh("p" + std::to_string(pointers_.size()));
@@ -76,10 +84,11 @@ void VectorLeaf::print_pointers() {
               storage_.offset_c(*operand.storage, operand.corner) + ");");
     return name;
   };
-  std::set<std::size_t> used;
-  walk_expr(leaf_.body, [&](const Expr& e) {
-    if (const auto* read = std::get_if<Read>(&e.node)) used.insert(read->access);
-  });
+  pointers_.push_back(pointer(leaf_.write, true));
+  for (std::size_t r = 0; r < leaf_.reads.size(); ++r) pointers_.push_back(used.count(r) != 0 ? pointer(leaf_.reads[r], false) : "");
+}
+
+void VectorLeaf::print_fetch_addresses(const std::set<std::size_t>& used) {
   for (std::size_t r = 0; r < leaf_.ahead.size(); ++r) {
     const LeafOperand& read = leaf_.reads[r];
     if (leaf_.ahead[r].empty() || used.count(r) == 0 || !in_memory(read) || !(read.contiguous(leaf_.radices.size() - 1) || turns(read))) continue;
@@ -87,8 +96,6 @@ void VectorLeaf::print_pointers() {
     out_.line("const uintptr_t " + ahead_[r] + " = (uintptr_t)" + read.storage->name + " + " + std::to_string(size_bytes(read.storage->element)) +
               " * (uintptr_t)(" + storage_.offset_c(*read.storage, leaf_.ahead[r]) + ");");
   }
-  pointers_.push_back(pointer(leaf_.write, true));
-  for (std::size_t r = 0; r < leaf_.reads.size(); ++r) pointers_.push_back(used.count(r) != 0 ? pointer(leaf_.reads[r], false) : "");
 }
 
 bool VectorLeaf::declares() const { return folded_ || !leaf_.reads.empty() || !lines_up(leaf_.write, lanes_); }
@@ -149,7 +156,9 @@ void VectorLeaf::print_turned_loads(const std::vector<AstExprPtr>& extents) {
 }
 
 void VectorLeaf::print() {
-  print_pointers();
+  const std::set<std::size_t> used = used_reads();
+  print_fetch_addresses(used);
+  print_pointers(used);
   print_turned_loads({});
   for_each_row([&](std::vector<long>& point) {
     if (folded_) return print_folded_row(point);

@@ -10,6 +10,7 @@
 
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -42,7 +43,10 @@ class VectorLeaf {
 
  private:
   int choose_lanes(int vector_bytes) const;
-  void print_pointers();
+  std::set<std::size_t> used_reads() const;
+  void print_pointers(const std::set<std::size_t>& used);
+  /// Of the lines that the next value of a loop around reads; whole boxes alone fetch.
+  void print_fetch_addresses(const std::set<std::size_t>& used);
   /// A box of as many rows as lanes, of which the operand's neighbours run along the rows: its lines are loaded, and turned in registers.
   bool turns(const LeafOperand& operand) const;
   /// `extents`: of a box that is not whole, else empty.

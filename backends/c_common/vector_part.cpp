@@ -77,8 +77,9 @@ bool VectorLeaf::every_row_runs(const std::vector<AstExprPtr>& extents) const {
 }
 
 void VectorLeaf::print_part(const std::vector<AstExprPtr>& extents) {
-  print_pointers();
-  print_turned_loads(extents);
+  const bool empty = std::any_of(extents.begin(), extents.end(), [](const AstExprPtr& extent) { return constant_value(extent).value_or(1) <= 0; });
+  print_pointers(empty ? std::set<std::size_t>{} : used_reads());
+  if (!empty) print_turned_loads(extents);
   const std::size_t last = leaf_.radices.size() - 1;
   if (leaf_.zero_fill()) {
     for_each_row([&](std::vector<long>& point) { print_filled_row(point, extents); });
@@ -118,13 +119,13 @@ void VectorLeaf::print_filled_row(std::vector<long> point, const std::vector<Ast
       part_ = constant ? std::to_string(std::min<long>(*constant - point.back(), lanes_))
                        : integer_c(fold(ast_operation(AstExpr::Kind::sub, {extent, ast_integer(point.back())})), names_, helpers_);
     }
-    bool uniform = false;
-    const VectorContext context = context_at(point);
-    std::string value = load_text(leaf_.reads[0], 1, point, &uniform);
-    value = as_vector_c({value, uniform}, leaf_.type, context);
-    const std::string zero = "(" + helpers_.vector_type(compute_type(leaf_.type), lanes_) + "){0}";
-    if (contains(tests, "0")) value = zero;
-    else if (!tests.empty()) value = "(" + join(tests, " && ") + " ? " + value + " : " + zero + ")";
+    std::string value = "(" + helpers_.vector_type(compute_type(leaf_.type), lanes_) + "){0}";
+    if (!contains(tests, "0")) {
+      bool uniform = false;
+      const std::string read = load_text(leaf_.reads[0], 1, point, &uniform);
+      const std::string inside = as_vector_c({read, uniform}, leaf_.type, context_at(point));
+      value = tests.empty() ? inside : "(" + join(tests, " && ") + " ? " + inside + " : " + value + ")";
+    }
     part_.clear();
     store(value, point);
   }

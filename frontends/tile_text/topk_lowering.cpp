@@ -1,5 +1,7 @@
 #include "frontends/tile_text/topk_lowering.h"
 
+#include <limits>
+
 #include "frontends/tile_text/literals.h"
 #include "frontends/tile_text/printer.h"
 #include "frontends/tile_text/reduction_lowering.h"

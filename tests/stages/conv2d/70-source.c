@@ -25,6 +25,25 @@ static inline __attribute__((always_inline)) f32x8 tileopt_splat_f32x8(float x) 
 #if defined(__AVX2__)
 #include <immintrin.h>
 #endif
+static inline __attribute__((always_inline)) f32x8 tileopt_load_part_f32x8(const float* p, int64_t n) {
+  if (n >= 8) return *(const f32x8_u*)p;
+#if defined(__AVX512F__) && 8 == 16
+  return (f32x8)_mm512_maskz_loadu_ps((__mmask16)((1u << n) - 1), p);
+#elif defined(__AVX512VL__) && 8 == 8
+  return (f32x8)_mm256_maskz_loadu_ps((__mmask8)((1u << n) - 1), p);
+#elif defined(__AVX512VL__) && 8 == 4
+  return (f32x8)_mm_maskz_loadu_ps((__mmask8)((1u << n) - 1), p);
+#elif defined(__AVX2__) && 8 == 8
+  return (f32x8)_mm256_maskload_ps(p, _mm256_cmpgt_epi32(_mm256_set1_epi32(n), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7)));
+#endif
+  float lanes[8] = {0};
+  for (int64_t i = 0; i < n; ++i) lanes[i] = p[i];
+  return *(const f32x8_u*)lanes;
+}
+
+#if defined(__AVX2__)
+#include <immintrin.h>
+#endif
 static inline __attribute__((always_inline)) void tileopt_store_part_f32x8(float* p, f32x8 x, int64_t n) {
   if (n >= 8) { *(f32x8_u*)p = x; return; }
 #if defined(__AVX512F__) && 8 == 16
@@ -68,13 +87,10 @@ static __attribute__((noinline)) void tileopt_kernel_0_conv2d(const int64_t N, c
                   *(f32x8_u*)&p0[0] = *(const f32x8_u*)&p1[0];
                   *(f32x8_u*)&p0[8] = *(const f32x8_u*)&p1[8];
                 } else {
-                  for (int64_t W3_ff = 0; W3_ff < 16; ++W3_ff) {
-                    if (W3_ff < W3_ff_n) {
-                      W3_packed[W3_fr * 9216 + W3_r * 3072 + W3_s * 1024 + W3_cc * 16 + W3_ff] = W3[W3_r * W3_s0 + W3_s * W3_s1 + (64 * c_c + W3_cc) * W3_s2 + 1024 * fc + 16 * W3_fr + W3_ff];
-                    } else {
-                      W3_packed[W3_fr * 9216 + W3_r * 3072 + W3_s * 1024 + W3_cc * 16 + W3_ff] = 0;
-                    }
-                  }
+                  float* const p0 = W3_packed + (W3_fr * 9216 + W3_r * 3072 + W3_s * 1024 + W3_cc * 16);
+                  const float* const p1 = W3 + (W3_r * W3_s0 + W3_s * W3_s1 + (64 * c_c + W3_cc) * W3_s2 + 1024 * fc + 16 * W3_fr);
+                  *(f32x8_u*)&p0[0] = W3_ff_n > 0 ? tileopt_load_part_f32x8(&p1[0], W3_ff_n) : (f32x8){0};
+                  *(f32x8_u*)&p0[8] = W3_ff_n > 8 ? tileopt_load_part_f32x8(&p1[8], W3_ff_n - 8) : (f32x8){0};
                 }
               }
             }
@@ -100,13 +116,16 @@ static __attribute__((noinline)) void tileopt_kernel_0_conv2d(const int64_t N, c
                       *(f32x8_u*)&p0[48] = *(const f32x8_u*)&p1[48];
                       *(f32x8_u*)&p0[56] = *(const f32x8_u*)&p1[56];
                     } else {
-                      for (int64_t I_cc = 0; I_cc < 64; ++I_cc) {
-                        if (I_cc < I_cc_n) {
-                          I_packed[I_r * 19264 + I_ww * 64 + I_cc] = I[n * I_s0 + (2 * h + I_r) * I_s1 + (300 * wc + I_ww) * I_s2 + 64 * c_c + I_cc];
-                        } else {
-                          I_packed[I_r * 19264 + I_ww * 64 + I_cc] = 0;
-                        }
-                      }
+                      float* const p0 = I_packed + (I_r * 19264 + I_ww * 64);
+                      const float* const p1 = I + (n * I_s0 + (2 * h + I_r) * I_s1 + (300 * wc + I_ww) * I_s2 + 64 * c_c);
+                      *(f32x8_u*)&p0[0] = I_cc_n > 0 ? tileopt_load_part_f32x8(&p1[0], I_cc_n) : (f32x8){0};
+                      *(f32x8_u*)&p0[8] = I_cc_n > 8 ? tileopt_load_part_f32x8(&p1[8], I_cc_n - 8) : (f32x8){0};
+                      *(f32x8_u*)&p0[16] = I_cc_n > 16 ? tileopt_load_part_f32x8(&p1[16], I_cc_n - 16) : (f32x8){0};
+                      *(f32x8_u*)&p0[24] = I_cc_n > 24 ? tileopt_load_part_f32x8(&p1[24], I_cc_n - 24) : (f32x8){0};
+                      *(f32x8_u*)&p0[32] = I_cc_n > 32 ? tileopt_load_part_f32x8(&p1[32], I_cc_n - 32) : (f32x8){0};
+                      *(f32x8_u*)&p0[40] = I_cc_n > 40 ? tileopt_load_part_f32x8(&p1[40], I_cc_n - 40) : (f32x8){0};
+                      *(f32x8_u*)&p0[48] = I_cc_n > 48 ? tileopt_load_part_f32x8(&p1[48], I_cc_n - 48) : (f32x8){0};
+                      *(f32x8_u*)&p0[56] = I_cc_n > 56 ? tileopt_load_part_f32x8(&p1[56], I_cc_n - 56) : (f32x8){0};
                     }
                   }
                 }
@@ -137,40 +156,19 @@ static __attribute__((noinline)) void tileopt_kernel_0_conv2d(const int64_t N, c
                       O_tile_5_0 = *(const f32x8_u*)&p1[5 * O_s2];
                       O_tile_5_1 = *(const f32x8_u*)&p1[5 * O_s2 + 8];
                     } else {
-                      _Alignas(64) float O_tile_spill[96];
-                      *(f32x8_u*)&O_tile_spill[0] = O_tile_0_0;
-                      *(f32x8_u*)&O_tile_spill[8] = O_tile_0_1;
-                      *(f32x8_u*)&O_tile_spill[16] = O_tile_1_0;
-                      *(f32x8_u*)&O_tile_spill[24] = O_tile_1_1;
-                      *(f32x8_u*)&O_tile_spill[32] = O_tile_2_0;
-                      *(f32x8_u*)&O_tile_spill[40] = O_tile_2_1;
-                      *(f32x8_u*)&O_tile_spill[48] = O_tile_3_0;
-                      *(f32x8_u*)&O_tile_spill[56] = O_tile_3_1;
-                      *(f32x8_u*)&O_tile_spill[64] = O_tile_4_0;
-                      *(f32x8_u*)&O_tile_spill[72] = O_tile_4_1;
-                      *(f32x8_u*)&O_tile_spill[80] = O_tile_5_0;
-                      *(f32x8_u*)&O_tile_spill[88] = O_tile_5_1;
-                      for (int64_t O_ww = 0; O_ww < 6; ++O_ww) {
-                        for (int64_t O_ff = 0; O_ff < 16; ++O_ff) {
-                          if (O_ww < O_ww_n && O_ff < O_ff_n) {
-                            O_tile_spill[O_ww * 16 + O_ff] = O[n * O_s0 + h * O_s1 + (150 * wc + 6 * wr + O_ww) * O_s2 + 1024 * fc + 16 * fr + O_ff];
-                          } else {
-                            O_tile_spill[O_ww * 16 + O_ff] = 0;
-                          }
-                        }
-                      }
-                      O_tile_0_0 = *(f32x8_u*)&O_tile_spill[0];
-                      O_tile_0_1 = *(f32x8_u*)&O_tile_spill[8];
-                      O_tile_1_0 = *(f32x8_u*)&O_tile_spill[16];
-                      O_tile_1_1 = *(f32x8_u*)&O_tile_spill[24];
-                      O_tile_2_0 = *(f32x8_u*)&O_tile_spill[32];
-                      O_tile_2_1 = *(f32x8_u*)&O_tile_spill[40];
-                      O_tile_3_0 = *(f32x8_u*)&O_tile_spill[48];
-                      O_tile_3_1 = *(f32x8_u*)&O_tile_spill[56];
-                      O_tile_4_0 = *(f32x8_u*)&O_tile_spill[64];
-                      O_tile_4_1 = *(f32x8_u*)&O_tile_spill[72];
-                      O_tile_5_0 = *(f32x8_u*)&O_tile_spill[80];
-                      O_tile_5_1 = *(f32x8_u*)&O_tile_spill[88];
+                      const float* const p1 = O + (n * O_s0 + h * O_s1 + (150 * wc + 6 * wr) * O_s2 + 1024 * fc + 16 * fr);
+                      O_tile_0_0 = O_ww_n > 0 && O_ff_n > 0 ? tileopt_load_part_f32x8(&p1[0], O_ff_n) : (f32x8){0};
+                      O_tile_0_1 = O_ww_n > 0 && O_ff_n > 8 ? tileopt_load_part_f32x8(&p1[8], O_ff_n - 8) : (f32x8){0};
+                      O_tile_1_0 = O_ww_n > 1 && O_ff_n > 0 ? tileopt_load_part_f32x8(&p1[O_s2], O_ff_n) : (f32x8){0};
+                      O_tile_1_1 = O_ww_n > 1 && O_ff_n > 8 ? tileopt_load_part_f32x8(&p1[O_s2 + 8], O_ff_n - 8) : (f32x8){0};
+                      O_tile_2_0 = O_ww_n > 2 && O_ff_n > 0 ? tileopt_load_part_f32x8(&p1[2 * O_s2], O_ff_n) : (f32x8){0};
+                      O_tile_2_1 = O_ww_n > 2 && O_ff_n > 8 ? tileopt_load_part_f32x8(&p1[2 * O_s2 + 8], O_ff_n - 8) : (f32x8){0};
+                      O_tile_3_0 = O_ww_n > 3 && O_ff_n > 0 ? tileopt_load_part_f32x8(&p1[3 * O_s2], O_ff_n) : (f32x8){0};
+                      O_tile_3_1 = O_ww_n > 3 && O_ff_n > 8 ? tileopt_load_part_f32x8(&p1[3 * O_s2 + 8], O_ff_n - 8) : (f32x8){0};
+                      O_tile_4_0 = O_ww_n > 4 && O_ff_n > 0 ? tileopt_load_part_f32x8(&p1[4 * O_s2], O_ff_n) : (f32x8){0};
+                      O_tile_4_1 = O_ww_n > 4 && O_ff_n > 8 ? tileopt_load_part_f32x8(&p1[4 * O_s2 + 8], O_ff_n - 8) : (f32x8){0};
+                      O_tile_5_0 = O_ww_n > 5 && O_ff_n > 0 ? tileopt_load_part_f32x8(&p1[5 * O_s2], O_ff_n) : (f32x8){0};
+                      O_tile_5_1 = O_ww_n > 5 && O_ff_n > 8 ? tileopt_load_part_f32x8(&p1[5 * O_s2 + 8], O_ff_n - 8) : (f32x8){0};
                     }
                   } else {
                     O_tile_0_0 = tileopt_splat_f32x8(0.0f);
@@ -302,13 +300,10 @@ static __attribute__((noinline)) void tileopt_kernel_0_conv2d(const int64_t N, c
                   *(f32x8_u*)&p0[0] = *(const f32x8_u*)&p1[0];
                   *(f32x8_u*)&p0[8] = *(const f32x8_u*)&p1[8];
                 } else {
-                  for (int64_t W3_ff_2 = 0; W3_ff_2 < 16; ++W3_ff_2) {
-                    if (W3_ff_2 < W3_ff_n_2) {
-                      W3_packed[W3_fr * 9216 + W3_r * 3072 + W3_s * 1024 + W3_cc * 16 + W3_ff_2] = W3[W3_r * W3_s0 + W3_s * W3_s1 + W3_cc * W3_s2 + 1024 * fc + 16 * W3_fr + W3_ff_2];
-                    } else {
-                      W3_packed[W3_fr * 9216 + W3_r * 3072 + W3_s * 1024 + W3_cc * 16 + W3_ff_2] = 0;
-                    }
-                  }
+                  float* const p0 = W3_packed + (W3_fr * 9216 + W3_r * 3072 + W3_s * 1024 + W3_cc * 16);
+                  const float* const p1 = W3 + (W3_r * W3_s0 + W3_s * W3_s1 + W3_cc * W3_s2 + 1024 * fc + 16 * W3_fr);
+                  *(f32x8_u*)&p0[0] = W3_ff_n_2 > 0 ? tileopt_load_part_f32x8(&p1[0], W3_ff_n_2) : (f32x8){0};
+                  *(f32x8_u*)&p0[8] = W3_ff_n_2 > 8 ? tileopt_load_part_f32x8(&p1[8], W3_ff_n_2 - 8) : (f32x8){0};
                 }
               }
             }
@@ -334,13 +329,16 @@ static __attribute__((noinline)) void tileopt_kernel_0_conv2d(const int64_t N, c
                       *(f32x8_u*)&p0[48] = *(const f32x8_u*)&p1[48];
                       *(f32x8_u*)&p0[56] = *(const f32x8_u*)&p1[56];
                     } else {
-                      for (int64_t I_cc_2 = 0; I_cc_2 < 64; ++I_cc_2) {
-                        if (I_cc_2 < I_cc_n_2) {
-                          I_packed[I_r * 19264 + I_ww * 64 + I_cc_2] = I[n * I_s0 + (2 * h + I_r) * I_s1 + (300 * wc + I_ww) * I_s2 + I_cc_2];
-                        } else {
-                          I_packed[I_r * 19264 + I_ww * 64 + I_cc_2] = 0;
-                        }
-                      }
+                      float* const p0 = I_packed + (I_r * 19264 + I_ww * 64);
+                      const float* const p1 = I + (n * I_s0 + (2 * h + I_r) * I_s1 + (300 * wc + I_ww) * I_s2);
+                      *(f32x8_u*)&p0[0] = I_cc_n_2 > 0 ? tileopt_load_part_f32x8(&p1[0], I_cc_n_2) : (f32x8){0};
+                      *(f32x8_u*)&p0[8] = I_cc_n_2 > 8 ? tileopt_load_part_f32x8(&p1[8], I_cc_n_2 - 8) : (f32x8){0};
+                      *(f32x8_u*)&p0[16] = I_cc_n_2 > 16 ? tileopt_load_part_f32x8(&p1[16], I_cc_n_2 - 16) : (f32x8){0};
+                      *(f32x8_u*)&p0[24] = I_cc_n_2 > 24 ? tileopt_load_part_f32x8(&p1[24], I_cc_n_2 - 24) : (f32x8){0};
+                      *(f32x8_u*)&p0[32] = I_cc_n_2 > 32 ? tileopt_load_part_f32x8(&p1[32], I_cc_n_2 - 32) : (f32x8){0};
+                      *(f32x8_u*)&p0[40] = I_cc_n_2 > 40 ? tileopt_load_part_f32x8(&p1[40], I_cc_n_2 - 40) : (f32x8){0};
+                      *(f32x8_u*)&p0[48] = I_cc_n_2 > 48 ? tileopt_load_part_f32x8(&p1[48], I_cc_n_2 - 48) : (f32x8){0};
+                      *(f32x8_u*)&p0[56] = I_cc_n_2 > 56 ? tileopt_load_part_f32x8(&p1[56], I_cc_n_2 - 56) : (f32x8){0};
                     }
                   }
                 }
@@ -371,40 +369,19 @@ static __attribute__((noinline)) void tileopt_kernel_0_conv2d(const int64_t N, c
                       O_tile_5_0 = *(const f32x8_u*)&p1[5 * O_s2];
                       O_tile_5_1 = *(const f32x8_u*)&p1[5 * O_s2 + 8];
                     } else {
-                      _Alignas(64) float O_tile_spill[96];
-                      *(f32x8_u*)&O_tile_spill[0] = O_tile_0_0;
-                      *(f32x8_u*)&O_tile_spill[8] = O_tile_0_1;
-                      *(f32x8_u*)&O_tile_spill[16] = O_tile_1_0;
-                      *(f32x8_u*)&O_tile_spill[24] = O_tile_1_1;
-                      *(f32x8_u*)&O_tile_spill[32] = O_tile_2_0;
-                      *(f32x8_u*)&O_tile_spill[40] = O_tile_2_1;
-                      *(f32x8_u*)&O_tile_spill[48] = O_tile_3_0;
-                      *(f32x8_u*)&O_tile_spill[56] = O_tile_3_1;
-                      *(f32x8_u*)&O_tile_spill[64] = O_tile_4_0;
-                      *(f32x8_u*)&O_tile_spill[72] = O_tile_4_1;
-                      *(f32x8_u*)&O_tile_spill[80] = O_tile_5_0;
-                      *(f32x8_u*)&O_tile_spill[88] = O_tile_5_1;
-                      for (int64_t O_ww_2 = 0; O_ww_2 < 6; ++O_ww_2) {
-                        for (int64_t O_ff_2 = 0; O_ff_2 < 16; ++O_ff_2) {
-                          if (O_ww_2 < O_ww_n_3 && O_ff_2 < O_ff_n_3) {
-                            O_tile_spill[O_ww_2 * 16 + O_ff_2] = O[n * O_s0 + h * O_s1 + (150 * wc + 6 * wr + O_ww_2) * O_s2 + 1024 * fc + 16 * fr + O_ff_2];
-                          } else {
-                            O_tile_spill[O_ww_2 * 16 + O_ff_2] = 0;
-                          }
-                        }
-                      }
-                      O_tile_0_0 = *(f32x8_u*)&O_tile_spill[0];
-                      O_tile_0_1 = *(f32x8_u*)&O_tile_spill[8];
-                      O_tile_1_0 = *(f32x8_u*)&O_tile_spill[16];
-                      O_tile_1_1 = *(f32x8_u*)&O_tile_spill[24];
-                      O_tile_2_0 = *(f32x8_u*)&O_tile_spill[32];
-                      O_tile_2_1 = *(f32x8_u*)&O_tile_spill[40];
-                      O_tile_3_0 = *(f32x8_u*)&O_tile_spill[48];
-                      O_tile_3_1 = *(f32x8_u*)&O_tile_spill[56];
-                      O_tile_4_0 = *(f32x8_u*)&O_tile_spill[64];
-                      O_tile_4_1 = *(f32x8_u*)&O_tile_spill[72];
-                      O_tile_5_0 = *(f32x8_u*)&O_tile_spill[80];
-                      O_tile_5_1 = *(f32x8_u*)&O_tile_spill[88];
+                      const float* const p1 = O + (n * O_s0 + h * O_s1 + (150 * wc + 6 * wr) * O_s2 + 1024 * fc + 16 * fr);
+                      O_tile_0_0 = O_ww_n_3 > 0 && O_ff_n_3 > 0 ? tileopt_load_part_f32x8(&p1[0], O_ff_n_3) : (f32x8){0};
+                      O_tile_0_1 = O_ww_n_3 > 0 && O_ff_n_3 > 8 ? tileopt_load_part_f32x8(&p1[8], O_ff_n_3 - 8) : (f32x8){0};
+                      O_tile_1_0 = O_ww_n_3 > 1 && O_ff_n_3 > 0 ? tileopt_load_part_f32x8(&p1[O_s2], O_ff_n_3) : (f32x8){0};
+                      O_tile_1_1 = O_ww_n_3 > 1 && O_ff_n_3 > 8 ? tileopt_load_part_f32x8(&p1[O_s2 + 8], O_ff_n_3 - 8) : (f32x8){0};
+                      O_tile_2_0 = O_ww_n_3 > 2 && O_ff_n_3 > 0 ? tileopt_load_part_f32x8(&p1[2 * O_s2], O_ff_n_3) : (f32x8){0};
+                      O_tile_2_1 = O_ww_n_3 > 2 && O_ff_n_3 > 8 ? tileopt_load_part_f32x8(&p1[2 * O_s2 + 8], O_ff_n_3 - 8) : (f32x8){0};
+                      O_tile_3_0 = O_ww_n_3 > 3 && O_ff_n_3 > 0 ? tileopt_load_part_f32x8(&p1[3 * O_s2], O_ff_n_3) : (f32x8){0};
+                      O_tile_3_1 = O_ww_n_3 > 3 && O_ff_n_3 > 8 ? tileopt_load_part_f32x8(&p1[3 * O_s2 + 8], O_ff_n_3 - 8) : (f32x8){0};
+                      O_tile_4_0 = O_ww_n_3 > 4 && O_ff_n_3 > 0 ? tileopt_load_part_f32x8(&p1[4 * O_s2], O_ff_n_3) : (f32x8){0};
+                      O_tile_4_1 = O_ww_n_3 > 4 && O_ff_n_3 > 8 ? tileopt_load_part_f32x8(&p1[4 * O_s2 + 8], O_ff_n_3 - 8) : (f32x8){0};
+                      O_tile_5_0 = O_ww_n_3 > 5 && O_ff_n_3 > 0 ? tileopt_load_part_f32x8(&p1[5 * O_s2], O_ff_n_3) : (f32x8){0};
+                      O_tile_5_1 = O_ww_n_3 > 5 && O_ff_n_3 > 8 ? tileopt_load_part_f32x8(&p1[5 * O_s2 + 8], O_ff_n_3 - 8) : (f32x8){0};
                     }
                   } else {
                     O_tile_0_0 = tileopt_splat_f32x8(0.0f);

@@ -25,6 +25,25 @@ static inline __attribute__((always_inline)) f32x8 tileopt_splat_f32x8(float x) 
 #if defined(__AVX2__)
 #include <immintrin.h>
 #endif
+static inline __attribute__((always_inline)) f32x8 tileopt_load_part_f32x8(const float* p, int64_t n) {
+  if (n >= 8) return *(const f32x8_u*)p;
+#if defined(__AVX512F__) && 8 == 16
+  return (f32x8)_mm512_maskz_loadu_ps((__mmask16)((1u << n) - 1), p);
+#elif defined(__AVX512VL__) && 8 == 8
+  return (f32x8)_mm256_maskz_loadu_ps((__mmask8)((1u << n) - 1), p);
+#elif defined(__AVX512VL__) && 8 == 4
+  return (f32x8)_mm_maskz_loadu_ps((__mmask8)((1u << n) - 1), p);
+#elif defined(__AVX2__) && 8 == 8
+  return (f32x8)_mm256_maskload_ps(p, _mm256_cmpgt_epi32(_mm256_set1_epi32(n), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7)));
+#endif
+  float lanes[8] = {0};
+  for (int64_t i = 0; i < n; ++i) lanes[i] = p[i];
+  return *(const f32x8_u*)lanes;
+}
+
+#if defined(__AVX2__)
+#include <immintrin.h>
+#endif
 static inline __attribute__((always_inline)) void tileopt_store_part_f32x8(float* p, f32x8 x, int64_t n) {
   if (n >= 8) { *(f32x8_u*)p = x; return; }
 #if defined(__AVX512F__) && 8 == 16
@@ -60,13 +79,10 @@ static __attribute__((noinline)) void tileopt_kernel_0_gemm(const int64_t M, con
               *(f32x8_u*)&p0[0] = *(const f32x8_u*)&p1[0];
               *(f32x8_u*)&p0[8] = *(const f32x8_u*)&p1[8];
             } else {
-              for (int64_t B_jj = 0; B_jj < 16; ++B_jj) {
-                if (B_jj < B_jj_n) {
-                  B_packed[B_jr * 4096 + B_kk * 16 + B_jj] = B[(256 * kc + B_kk) * B_s0 + 1024 * jc + 16 * B_jr + B_jj];
-                } else {
-                  B_packed[B_jr * 4096 + B_kk * 16 + B_jj] = 0;
-                }
-              }
+              float* const p0 = B_packed + (B_jr * 4096 + B_kk * 16);
+              const float* const p1 = B + ((256 * kc + B_kk) * B_s0 + 1024 * jc + 16 * B_jr);
+              *(f32x8_u*)&p0[0] = B_jj_n > 0 ? tileopt_load_part_f32x8(&p1[0], B_jj_n) : (f32x8){0};
+              *(f32x8_u*)&p0[8] = B_jj_n > 8 ? tileopt_load_part_f32x8(&p1[8], B_jj_n - 8) : (f32x8){0};
             }
           }
         }
@@ -119,40 +135,19 @@ static __attribute__((noinline)) void tileopt_kernel_0_gemm(const int64_t M, con
                   C_tile_5_0 = *(const f32x8_u*)&p1[5 * C_s0];
                   C_tile_5_1 = *(const f32x8_u*)&p1[5 * C_s0 + 8];
                 } else {
-                  _Alignas(64) float C_tile_spill[96];
-                  *(f32x8_u*)&C_tile_spill[0] = C_tile_0_0;
-                  *(f32x8_u*)&C_tile_spill[8] = C_tile_0_1;
-                  *(f32x8_u*)&C_tile_spill[16] = C_tile_1_0;
-                  *(f32x8_u*)&C_tile_spill[24] = C_tile_1_1;
-                  *(f32x8_u*)&C_tile_spill[32] = C_tile_2_0;
-                  *(f32x8_u*)&C_tile_spill[40] = C_tile_2_1;
-                  *(f32x8_u*)&C_tile_spill[48] = C_tile_3_0;
-                  *(f32x8_u*)&C_tile_spill[56] = C_tile_3_1;
-                  *(f32x8_u*)&C_tile_spill[64] = C_tile_4_0;
-                  *(f32x8_u*)&C_tile_spill[72] = C_tile_4_1;
-                  *(f32x8_u*)&C_tile_spill[80] = C_tile_5_0;
-                  *(f32x8_u*)&C_tile_spill[88] = C_tile_5_1;
-                  for (int64_t C_ii = 0; C_ii < 6; ++C_ii) {
-                    for (int64_t C_jj = 0; C_jj < 16; ++C_jj) {
-                      if (C_ii < C_ii_n && C_jj < C_jj_n) {
-                        C_tile_spill[C_ii * 16 + C_jj] = C[(210 * ic + 6 * ir + C_ii) * C_s0 + 1024 * jc + 16 * jr + C_jj];
-                      } else {
-                        C_tile_spill[C_ii * 16 + C_jj] = 0;
-                      }
-                    }
-                  }
-                  C_tile_0_0 = *(f32x8_u*)&C_tile_spill[0];
-                  C_tile_0_1 = *(f32x8_u*)&C_tile_spill[8];
-                  C_tile_1_0 = *(f32x8_u*)&C_tile_spill[16];
-                  C_tile_1_1 = *(f32x8_u*)&C_tile_spill[24];
-                  C_tile_2_0 = *(f32x8_u*)&C_tile_spill[32];
-                  C_tile_2_1 = *(f32x8_u*)&C_tile_spill[40];
-                  C_tile_3_0 = *(f32x8_u*)&C_tile_spill[48];
-                  C_tile_3_1 = *(f32x8_u*)&C_tile_spill[56];
-                  C_tile_4_0 = *(f32x8_u*)&C_tile_spill[64];
-                  C_tile_4_1 = *(f32x8_u*)&C_tile_spill[72];
-                  C_tile_5_0 = *(f32x8_u*)&C_tile_spill[80];
-                  C_tile_5_1 = *(f32x8_u*)&C_tile_spill[88];
+                  const float* const p1 = C + ((210 * ic + 6 * ir) * C_s0 + 1024 * jc + 16 * jr);
+                  C_tile_0_0 = C_ii_n > 0 && C_jj_n > 0 ? tileopt_load_part_f32x8(&p1[0], C_jj_n) : (f32x8){0};
+                  C_tile_0_1 = C_ii_n > 0 && C_jj_n > 8 ? tileopt_load_part_f32x8(&p1[8], C_jj_n - 8) : (f32x8){0};
+                  C_tile_1_0 = C_ii_n > 1 && C_jj_n > 0 ? tileopt_load_part_f32x8(&p1[C_s0], C_jj_n) : (f32x8){0};
+                  C_tile_1_1 = C_ii_n > 1 && C_jj_n > 8 ? tileopt_load_part_f32x8(&p1[C_s0 + 8], C_jj_n - 8) : (f32x8){0};
+                  C_tile_2_0 = C_ii_n > 2 && C_jj_n > 0 ? tileopt_load_part_f32x8(&p1[2 * C_s0], C_jj_n) : (f32x8){0};
+                  C_tile_2_1 = C_ii_n > 2 && C_jj_n > 8 ? tileopt_load_part_f32x8(&p1[2 * C_s0 + 8], C_jj_n - 8) : (f32x8){0};
+                  C_tile_3_0 = C_ii_n > 3 && C_jj_n > 0 ? tileopt_load_part_f32x8(&p1[3 * C_s0], C_jj_n) : (f32x8){0};
+                  C_tile_3_1 = C_ii_n > 3 && C_jj_n > 8 ? tileopt_load_part_f32x8(&p1[3 * C_s0 + 8], C_jj_n - 8) : (f32x8){0};
+                  C_tile_4_0 = C_ii_n > 4 && C_jj_n > 0 ? tileopt_load_part_f32x8(&p1[4 * C_s0], C_jj_n) : (f32x8){0};
+                  C_tile_4_1 = C_ii_n > 4 && C_jj_n > 8 ? tileopt_load_part_f32x8(&p1[4 * C_s0 + 8], C_jj_n - 8) : (f32x8){0};
+                  C_tile_5_0 = C_ii_n > 5 && C_jj_n > 0 ? tileopt_load_part_f32x8(&p1[5 * C_s0], C_jj_n) : (f32x8){0};
+                  C_tile_5_1 = C_ii_n > 5 && C_jj_n > 8 ? tileopt_load_part_f32x8(&p1[5 * C_s0 + 8], C_jj_n - 8) : (f32x8){0};
                 }
               } else {
                 C_tile_0_0 = tileopt_splat_f32x8(0.0f);
@@ -276,13 +271,10 @@ static __attribute__((noinline)) void tileopt_kernel_0_gemm(const int64_t M, con
               *(f32x8_u*)&p0[0] = *(const f32x8_u*)&p1[0];
               *(f32x8_u*)&p0[8] = *(const f32x8_u*)&p1[8];
             } else {
-              for (int64_t B_jj_2 = 0; B_jj_2 < 16; ++B_jj_2) {
-                if (B_jj_2 < B_jj_n_2) {
-                  B_packed[B_jr * 4096 + B_kk * 16 + B_jj_2] = B[B_kk * B_s0 + 1024 * jc + 16 * B_jr + B_jj_2];
-                } else {
-                  B_packed[B_jr * 4096 + B_kk * 16 + B_jj_2] = 0;
-                }
-              }
+              float* const p0 = B_packed + (B_jr * 4096 + B_kk * 16);
+              const float* const p1 = B + (B_kk * B_s0 + 1024 * jc + 16 * B_jr);
+              *(f32x8_u*)&p0[0] = B_jj_n_2 > 0 ? tileopt_load_part_f32x8(&p1[0], B_jj_n_2) : (f32x8){0};
+              *(f32x8_u*)&p0[8] = B_jj_n_2 > 8 ? tileopt_load_part_f32x8(&p1[8], B_jj_n_2 - 8) : (f32x8){0};
             }
           }
         }
@@ -335,40 +327,19 @@ static __attribute__((noinline)) void tileopt_kernel_0_gemm(const int64_t M, con
                   C_tile_5_0 = *(const f32x8_u*)&p1[5 * C_s0];
                   C_tile_5_1 = *(const f32x8_u*)&p1[5 * C_s0 + 8];
                 } else {
-                  _Alignas(64) float C_tile_spill[96];
-                  *(f32x8_u*)&C_tile_spill[0] = C_tile_0_0;
-                  *(f32x8_u*)&C_tile_spill[8] = C_tile_0_1;
-                  *(f32x8_u*)&C_tile_spill[16] = C_tile_1_0;
-                  *(f32x8_u*)&C_tile_spill[24] = C_tile_1_1;
-                  *(f32x8_u*)&C_tile_spill[32] = C_tile_2_0;
-                  *(f32x8_u*)&C_tile_spill[40] = C_tile_2_1;
-                  *(f32x8_u*)&C_tile_spill[48] = C_tile_3_0;
-                  *(f32x8_u*)&C_tile_spill[56] = C_tile_3_1;
-                  *(f32x8_u*)&C_tile_spill[64] = C_tile_4_0;
-                  *(f32x8_u*)&C_tile_spill[72] = C_tile_4_1;
-                  *(f32x8_u*)&C_tile_spill[80] = C_tile_5_0;
-                  *(f32x8_u*)&C_tile_spill[88] = C_tile_5_1;
-                  for (int64_t C_ii_2 = 0; C_ii_2 < 6; ++C_ii_2) {
-                    for (int64_t C_jj_2 = 0; C_jj_2 < 16; ++C_jj_2) {
-                      if (C_ii_2 < C_ii_n_3 && C_jj_2 < C_jj_n_3) {
-                        C_tile_spill[C_ii_2 * 16 + C_jj_2] = C[(210 * ic + 6 * ir + C_ii_2) * C_s0 + 1024 * jc + 16 * jr + C_jj_2];
-                      } else {
-                        C_tile_spill[C_ii_2 * 16 + C_jj_2] = 0;
-                      }
-                    }
-                  }
-                  C_tile_0_0 = *(f32x8_u*)&C_tile_spill[0];
-                  C_tile_0_1 = *(f32x8_u*)&C_tile_spill[8];
-                  C_tile_1_0 = *(f32x8_u*)&C_tile_spill[16];
-                  C_tile_1_1 = *(f32x8_u*)&C_tile_spill[24];
-                  C_tile_2_0 = *(f32x8_u*)&C_tile_spill[32];
-                  C_tile_2_1 = *(f32x8_u*)&C_tile_spill[40];
-                  C_tile_3_0 = *(f32x8_u*)&C_tile_spill[48];
-                  C_tile_3_1 = *(f32x8_u*)&C_tile_spill[56];
-                  C_tile_4_0 = *(f32x8_u*)&C_tile_spill[64];
-                  C_tile_4_1 = *(f32x8_u*)&C_tile_spill[72];
-                  C_tile_5_0 = *(f32x8_u*)&C_tile_spill[80];
-                  C_tile_5_1 = *(f32x8_u*)&C_tile_spill[88];
+                  const float* const p1 = C + ((210 * ic + 6 * ir) * C_s0 + 1024 * jc + 16 * jr);
+                  C_tile_0_0 = C_ii_n_3 > 0 && C_jj_n_3 > 0 ? tileopt_load_part_f32x8(&p1[0], C_jj_n_3) : (f32x8){0};
+                  C_tile_0_1 = C_ii_n_3 > 0 && C_jj_n_3 > 8 ? tileopt_load_part_f32x8(&p1[8], C_jj_n_3 - 8) : (f32x8){0};
+                  C_tile_1_0 = C_ii_n_3 > 1 && C_jj_n_3 > 0 ? tileopt_load_part_f32x8(&p1[C_s0], C_jj_n_3) : (f32x8){0};
+                  C_tile_1_1 = C_ii_n_3 > 1 && C_jj_n_3 > 8 ? tileopt_load_part_f32x8(&p1[C_s0 + 8], C_jj_n_3 - 8) : (f32x8){0};
+                  C_tile_2_0 = C_ii_n_3 > 2 && C_jj_n_3 > 0 ? tileopt_load_part_f32x8(&p1[2 * C_s0], C_jj_n_3) : (f32x8){0};
+                  C_tile_2_1 = C_ii_n_3 > 2 && C_jj_n_3 > 8 ? tileopt_load_part_f32x8(&p1[2 * C_s0 + 8], C_jj_n_3 - 8) : (f32x8){0};
+                  C_tile_3_0 = C_ii_n_3 > 3 && C_jj_n_3 > 0 ? tileopt_load_part_f32x8(&p1[3 * C_s0], C_jj_n_3) : (f32x8){0};
+                  C_tile_3_1 = C_ii_n_3 > 3 && C_jj_n_3 > 8 ? tileopt_load_part_f32x8(&p1[3 * C_s0 + 8], C_jj_n_3 - 8) : (f32x8){0};
+                  C_tile_4_0 = C_ii_n_3 > 4 && C_jj_n_3 > 0 ? tileopt_load_part_f32x8(&p1[4 * C_s0], C_jj_n_3) : (f32x8){0};
+                  C_tile_4_1 = C_ii_n_3 > 4 && C_jj_n_3 > 8 ? tileopt_load_part_f32x8(&p1[4 * C_s0 + 8], C_jj_n_3 - 8) : (f32x8){0};
+                  C_tile_5_0 = C_ii_n_3 > 5 && C_jj_n_3 > 0 ? tileopt_load_part_f32x8(&p1[5 * C_s0], C_jj_n_3) : (f32x8){0};
+                  C_tile_5_1 = C_ii_n_3 > 5 && C_jj_n_3 > 8 ? tileopt_load_part_f32x8(&p1[5 * C_s0 + 8], C_jj_n_3 - 8) : (f32x8){0};
                 }
               } else {
                 C_tile_0_0 = tileopt_splat_f32x8(0.0f);

@@ -59,6 +59,25 @@ static inline __attribute__((always_inline)) f32x8 tileopt_select_f32x8(i32x8 ma
 #if defined(__AVX2__)
 #include <immintrin.h>
 #endif
+static inline __attribute__((always_inline)) f32x8 tileopt_load_part_f32x8(const float* p, int64_t n) {
+  if (n >= 8) return *(const f32x8_u*)p;
+#if defined(__AVX512F__) && 8 == 16
+  return (f32x8)_mm512_maskz_loadu_ps((__mmask16)((1u << n) - 1), p);
+#elif defined(__AVX512VL__) && 8 == 8
+  return (f32x8)_mm256_maskz_loadu_ps((__mmask8)((1u << n) - 1), p);
+#elif defined(__AVX512VL__) && 8 == 4
+  return (f32x8)_mm_maskz_loadu_ps((__mmask8)((1u << n) - 1), p);
+#elif defined(__AVX2__) && 8 == 8
+  return (f32x8)_mm256_maskload_ps(p, _mm256_cmpgt_epi32(_mm256_set1_epi32(n), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7)));
+#endif
+  float lanes[8] = {0};
+  for (int64_t i = 0; i < n; ++i) lanes[i] = p[i];
+  return *(const f32x8_u*)lanes;
+}
+
+#if defined(__AVX2__)
+#include <immintrin.h>
+#endif
 static inline __attribute__((always_inline)) void tileopt_store_part_f32x8(float* p, f32x8 x, int64_t n) {
   if (n >= 8) { *(f32x8_u*)p = x; return; }
 #if defined(__AVX512F__) && 8 == 16
@@ -165,40 +184,19 @@ static __attribute__((noinline)) void tileopt_kernel_0_gemm_bf16(const int64_t M
                   acc_tile_5_0 = *(const f32x8_u*)&p1[5 * acc_s0];
                   acc_tile_5_1 = *(const f32x8_u*)&p1[5 * acc_s0 + 8];
                 } else {
-                  _Alignas(64) float acc_tile_spill[96];
-                  *(f32x8_u*)&acc_tile_spill[0] = acc_tile_0_0;
-                  *(f32x8_u*)&acc_tile_spill[8] = acc_tile_0_1;
-                  *(f32x8_u*)&acc_tile_spill[16] = acc_tile_1_0;
-                  *(f32x8_u*)&acc_tile_spill[24] = acc_tile_1_1;
-                  *(f32x8_u*)&acc_tile_spill[32] = acc_tile_2_0;
-                  *(f32x8_u*)&acc_tile_spill[40] = acc_tile_2_1;
-                  *(f32x8_u*)&acc_tile_spill[48] = acc_tile_3_0;
-                  *(f32x8_u*)&acc_tile_spill[56] = acc_tile_3_1;
-                  *(f32x8_u*)&acc_tile_spill[64] = acc_tile_4_0;
-                  *(f32x8_u*)&acc_tile_spill[72] = acc_tile_4_1;
-                  *(f32x8_u*)&acc_tile_spill[80] = acc_tile_5_0;
-                  *(f32x8_u*)&acc_tile_spill[88] = acc_tile_5_1;
-                  for (int64_t acc_ii = 0; acc_ii < 6; ++acc_ii) {
-                    for (int64_t acc_jj = 0; acc_jj < 16; ++acc_jj) {
-                      if (acc_ii < acc_ii_n && acc_jj < acc_jj_n) {
-                        acc_tile_spill[acc_ii * 16 + acc_jj] = acc[(210 * ic + 6 * ir + acc_ii) * acc_s0 + 1024 * jc + 16 * jr + acc_jj];
-                      } else {
-                        acc_tile_spill[acc_ii * 16 + acc_jj] = 0;
-                      }
-                    }
-                  }
-                  acc_tile_0_0 = *(f32x8_u*)&acc_tile_spill[0];
-                  acc_tile_0_1 = *(f32x8_u*)&acc_tile_spill[8];
-                  acc_tile_1_0 = *(f32x8_u*)&acc_tile_spill[16];
-                  acc_tile_1_1 = *(f32x8_u*)&acc_tile_spill[24];
-                  acc_tile_2_0 = *(f32x8_u*)&acc_tile_spill[32];
-                  acc_tile_2_1 = *(f32x8_u*)&acc_tile_spill[40];
-                  acc_tile_3_0 = *(f32x8_u*)&acc_tile_spill[48];
-                  acc_tile_3_1 = *(f32x8_u*)&acc_tile_spill[56];
-                  acc_tile_4_0 = *(f32x8_u*)&acc_tile_spill[64];
-                  acc_tile_4_1 = *(f32x8_u*)&acc_tile_spill[72];
-                  acc_tile_5_0 = *(f32x8_u*)&acc_tile_spill[80];
-                  acc_tile_5_1 = *(f32x8_u*)&acc_tile_spill[88];
+                  const float* const p1 = acc + ((210 * ic + 6 * ir) * acc_s0 + 1024 * jc + 16 * jr);
+                  acc_tile_0_0 = acc_ii_n > 0 && acc_jj_n > 0 ? tileopt_load_part_f32x8(&p1[0], acc_jj_n) : (f32x8){0};
+                  acc_tile_0_1 = acc_ii_n > 0 && acc_jj_n > 8 ? tileopt_load_part_f32x8(&p1[8], acc_jj_n - 8) : (f32x8){0};
+                  acc_tile_1_0 = acc_ii_n > 1 && acc_jj_n > 0 ? tileopt_load_part_f32x8(&p1[acc_s0], acc_jj_n) : (f32x8){0};
+                  acc_tile_1_1 = acc_ii_n > 1 && acc_jj_n > 8 ? tileopt_load_part_f32x8(&p1[acc_s0 + 8], acc_jj_n - 8) : (f32x8){0};
+                  acc_tile_2_0 = acc_ii_n > 2 && acc_jj_n > 0 ? tileopt_load_part_f32x8(&p1[2 * acc_s0], acc_jj_n) : (f32x8){0};
+                  acc_tile_2_1 = acc_ii_n > 2 && acc_jj_n > 8 ? tileopt_load_part_f32x8(&p1[2 * acc_s0 + 8], acc_jj_n - 8) : (f32x8){0};
+                  acc_tile_3_0 = acc_ii_n > 3 && acc_jj_n > 0 ? tileopt_load_part_f32x8(&p1[3 * acc_s0], acc_jj_n) : (f32x8){0};
+                  acc_tile_3_1 = acc_ii_n > 3 && acc_jj_n > 8 ? tileopt_load_part_f32x8(&p1[3 * acc_s0 + 8], acc_jj_n - 8) : (f32x8){0};
+                  acc_tile_4_0 = acc_ii_n > 4 && acc_jj_n > 0 ? tileopt_load_part_f32x8(&p1[4 * acc_s0], acc_jj_n) : (f32x8){0};
+                  acc_tile_4_1 = acc_ii_n > 4 && acc_jj_n > 8 ? tileopt_load_part_f32x8(&p1[4 * acc_s0 + 8], acc_jj_n - 8) : (f32x8){0};
+                  acc_tile_5_0 = acc_ii_n > 5 && acc_jj_n > 0 ? tileopt_load_part_f32x8(&p1[5 * acc_s0], acc_jj_n) : (f32x8){0};
+                  acc_tile_5_1 = acc_ii_n > 5 && acc_jj_n > 8 ? tileopt_load_part_f32x8(&p1[5 * acc_s0 + 8], acc_jj_n - 8) : (f32x8){0};
                 }
               } else {
                 acc_tile_0_0 = tileopt_splat_f32x8(0.0f);
@@ -381,40 +379,19 @@ static __attribute__((noinline)) void tileopt_kernel_0_gemm_bf16(const int64_t M
                   acc_tile_5_0 = *(const f32x8_u*)&p1[5 * acc_s0];
                   acc_tile_5_1 = *(const f32x8_u*)&p1[5 * acc_s0 + 8];
                 } else {
-                  _Alignas(64) float acc_tile_spill[96];
-                  *(f32x8_u*)&acc_tile_spill[0] = acc_tile_0_0;
-                  *(f32x8_u*)&acc_tile_spill[8] = acc_tile_0_1;
-                  *(f32x8_u*)&acc_tile_spill[16] = acc_tile_1_0;
-                  *(f32x8_u*)&acc_tile_spill[24] = acc_tile_1_1;
-                  *(f32x8_u*)&acc_tile_spill[32] = acc_tile_2_0;
-                  *(f32x8_u*)&acc_tile_spill[40] = acc_tile_2_1;
-                  *(f32x8_u*)&acc_tile_spill[48] = acc_tile_3_0;
-                  *(f32x8_u*)&acc_tile_spill[56] = acc_tile_3_1;
-                  *(f32x8_u*)&acc_tile_spill[64] = acc_tile_4_0;
-                  *(f32x8_u*)&acc_tile_spill[72] = acc_tile_4_1;
-                  *(f32x8_u*)&acc_tile_spill[80] = acc_tile_5_0;
-                  *(f32x8_u*)&acc_tile_spill[88] = acc_tile_5_1;
-                  for (int64_t acc_ii_2 = 0; acc_ii_2 < 6; ++acc_ii_2) {
-                    for (int64_t acc_jj_2 = 0; acc_jj_2 < 16; ++acc_jj_2) {
-                      if (acc_ii_2 < acc_ii_n_3 && acc_jj_2 < acc_jj_n_3) {
-                        acc_tile_spill[acc_ii_2 * 16 + acc_jj_2] = acc[(210 * ic + 6 * ir + acc_ii_2) * acc_s0 + 1024 * jc + 16 * jr + acc_jj_2];
-                      } else {
-                        acc_tile_spill[acc_ii_2 * 16 + acc_jj_2] = 0;
-                      }
-                    }
-                  }
-                  acc_tile_0_0 = *(f32x8_u*)&acc_tile_spill[0];
-                  acc_tile_0_1 = *(f32x8_u*)&acc_tile_spill[8];
-                  acc_tile_1_0 = *(f32x8_u*)&acc_tile_spill[16];
-                  acc_tile_1_1 = *(f32x8_u*)&acc_tile_spill[24];
-                  acc_tile_2_0 = *(f32x8_u*)&acc_tile_spill[32];
-                  acc_tile_2_1 = *(f32x8_u*)&acc_tile_spill[40];
-                  acc_tile_3_0 = *(f32x8_u*)&acc_tile_spill[48];
-                  acc_tile_3_1 = *(f32x8_u*)&acc_tile_spill[56];
-                  acc_tile_4_0 = *(f32x8_u*)&acc_tile_spill[64];
-                  acc_tile_4_1 = *(f32x8_u*)&acc_tile_spill[72];
-                  acc_tile_5_0 = *(f32x8_u*)&acc_tile_spill[80];
-                  acc_tile_5_1 = *(f32x8_u*)&acc_tile_spill[88];
+                  const float* const p1 = acc + ((210 * ic + 6 * ir) * acc_s0 + 1024 * jc + 16 * jr);
+                  acc_tile_0_0 = acc_ii_n_3 > 0 && acc_jj_n_3 > 0 ? tileopt_load_part_f32x8(&p1[0], acc_jj_n_3) : (f32x8){0};
+                  acc_tile_0_1 = acc_ii_n_3 > 0 && acc_jj_n_3 > 8 ? tileopt_load_part_f32x8(&p1[8], acc_jj_n_3 - 8) : (f32x8){0};
+                  acc_tile_1_0 = acc_ii_n_3 > 1 && acc_jj_n_3 > 0 ? tileopt_load_part_f32x8(&p1[acc_s0], acc_jj_n_3) : (f32x8){0};
+                  acc_tile_1_1 = acc_ii_n_3 > 1 && acc_jj_n_3 > 8 ? tileopt_load_part_f32x8(&p1[acc_s0 + 8], acc_jj_n_3 - 8) : (f32x8){0};
+                  acc_tile_2_0 = acc_ii_n_3 > 2 && acc_jj_n_3 > 0 ? tileopt_load_part_f32x8(&p1[2 * acc_s0], acc_jj_n_3) : (f32x8){0};
+                  acc_tile_2_1 = acc_ii_n_3 > 2 && acc_jj_n_3 > 8 ? tileopt_load_part_f32x8(&p1[2 * acc_s0 + 8], acc_jj_n_3 - 8) : (f32x8){0};
+                  acc_tile_3_0 = acc_ii_n_3 > 3 && acc_jj_n_3 > 0 ? tileopt_load_part_f32x8(&p1[3 * acc_s0], acc_jj_n_3) : (f32x8){0};
+                  acc_tile_3_1 = acc_ii_n_3 > 3 && acc_jj_n_3 > 8 ? tileopt_load_part_f32x8(&p1[3 * acc_s0 + 8], acc_jj_n_3 - 8) : (f32x8){0};
+                  acc_tile_4_0 = acc_ii_n_3 > 4 && acc_jj_n_3 > 0 ? tileopt_load_part_f32x8(&p1[4 * acc_s0], acc_jj_n_3) : (f32x8){0};
+                  acc_tile_4_1 = acc_ii_n_3 > 4 && acc_jj_n_3 > 8 ? tileopt_load_part_f32x8(&p1[4 * acc_s0 + 8], acc_jj_n_3 - 8) : (f32x8){0};
+                  acc_tile_5_0 = acc_ii_n_3 > 5 && acc_jj_n_3 > 0 ? tileopt_load_part_f32x8(&p1[5 * acc_s0], acc_jj_n_3) : (f32x8){0};
+                  acc_tile_5_1 = acc_ii_n_3 > 5 && acc_jj_n_3 > 8 ? tileopt_load_part_f32x8(&p1[5 * acc_s0 + 8], acc_jj_n_3 - 8) : (f32x8){0};
                 }
               } else {
                 acc_tile_0_0 = tileopt_splat_f32x8(0.0f);

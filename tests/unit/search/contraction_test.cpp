@@ -57,6 +57,28 @@ TEST(Contraction, AFactorThatFewTilesReadStaysWhereItIs) {
   EXPECT_EQ(find_promotion(gemm.kernel("promote(A, \"none\")"), "A"), nullptr);
 }
 
+TEST(Contraction, FewRowsReadTheRightFactorWhereItIs) {
+  const PlanCase gemm(kernel_file("gemm"));
+  ResolveOptions flat;
+  flat.typical_sizes = {{"M", 8}, {"N", 4096}, {"K", 4096}};
+  const KernelPlan kernel = gemm.kernel("", "x86-64-v3", flat);
+  EXPECT_EQ(find_promotion(kernel, "A"), nullptr);
+  EXPECT_EQ(find_promotion(kernel, "B"), nullptr);
+  EXPECT_NE(find_promotion(kernel, "C"), nullptr);
+  EXPECT_EQ(kernel.tree.write(), "kc > ic > jr > ir > (C_init ; C: kk)");
+  EXPECT_EQ(kernel.find_digit("kk")->radix, 8);
+  EXPECT_EQ(kernel.atoms.at("C").edge, "extents") << "nothing puts zeros beyond B";
+  EXPECT_NE(find_promotion(gemm.kernel("promote(B, \"workspace\")", "x86-64-v3", flat), "B"), nullptr);
+  EXPECT_EQ(find_promotion(gemm.kernel("promote(B, \"none\")"), "B"), nullptr);
+  // Its neighbours are not those of a vector: it must be packed.
+  const PlanCase turned(R"(
+def gemm(A: f32[M, K], B: f32[N, K], C: out[f32[M, N]]):
+    for i, j in grid(M, N):
+        C[i, j] = sum(A[i, k] * B[j, k] for k in range(K))
+)");
+  EXPECT_NE(find_promotion(turned.kernel("", "x86-64-v3", flat), "B"), nullptr);
+}
+
 TEST(Contraction, ConvolutionComesFromTheSameCode) {
   const KernelPlan kernel = PlanCase(kernel_file("conv2d")).kernel();
   EXPECT_EQ(kernel.atoms.at("O").box, (std::vector<std::string>{"ww", "ff"}));
