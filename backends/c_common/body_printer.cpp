@@ -146,6 +146,7 @@ bool BodyPrinter::print_split_loop(const AstFor& loop, const std::string& pragma
   if (language_ != Language::device_cpp || loop.step != 1 || children.size() != 1 || !std::holds_alternative<AstLeaf>(children[0]->node)) return false;
   const auto& leaf = std::get<AstLeaf>(children[0]->node);
   const AstStatement& statement = ast_.statements.at(leaf.statement);
+  if (machine_.pipe_of(statement.atom) != nullptr) return false;
   const std::string name = names_.declare_value(loop.variable);
   const std::vector<Fragment> fragments = choose_fragments(make_leaf_view(leaf, ast_, program_, storage_, settled_), machine_.find_atom(statement.atom), storage_);
   if (fragments.empty() || (leaf.extents.empty() && std::all_of(fragments.begin(), fragments.end(), [](const Fragment& f) { return f.flag.empty(); }))) return false;
@@ -316,6 +317,9 @@ void BodyPrinter::print_leaf(const AstLeaf& leaf) {
   std::vector<Fragment> fragments;
   if (language_ == Language::device_cpp)
     fragments = choose_fragments(make_leaf_view(leaf, ast_, program_, storage_, settled_), machine_.find_atom(statement.atom), storage_);
+  // What no access of the atom fits is copied element by element, and done at once.
+  const bool flies = machine_.pipe_of(statement.atom) != nullptr;
+  if (flies && !moves_alike(fragments)) fragments.clear();
   if (muted_ == 0) {
     PrintFacts::Leaf fact;
     fact.statement = leaf.statement;
@@ -332,6 +336,7 @@ void BodyPrinter::print_leaf(const AstLeaf& leaf) {
     }
     fact.streamed = statement.stream;
     for (const Fragment& fragment : fragments) fact.wide.push_back(fragment.access);
+    if (flies && !fragments.empty()) fact.pipe = machine_.pipe_of(statement.atom)->name;
     facts_.leaves.push_back(std::move(fact));
   }
   AstLeaf resolved = leaf;
@@ -345,6 +350,7 @@ void BodyPrinter::print_leaf(const AstLeaf& leaf) {
   LeafPrinter printer(out_, storage_, names_, helpers_, machine_, machine_.vector_bytes, language_);
   const Boxes boxes = std::exchange(boxes_, Boxes::any);
   const bool braced = take_braces();
+  if (flies && !fragments.empty()) return printer.print_async(view, fragments, braced);
   if (boxes == Boxes::whole) return printer.print_wide(view, fragments);
   printer.print(view, braced, boxes == Boxes::any ? fragments : std::vector<Fragment>{});
 }

@@ -24,7 +24,9 @@ class Checker {
       if (array.extents.empty()) fail(array.name, "promoted array " + array.name + " has no extents");
       if (std::find(printable.spaces.begin(), printable.spaces.end(), array.space) == printable.spaces.end())
         fail(array.name, "promoted array " + array.name + " lives in unknown space `" + array.space + "`");
-      promoted_[array.name] = array.extents.size();
+      if (!array.ring.empty() && (!printable.barriers || ast.find_ring(array.ring) == nullptr || ast.find_ring(array.ring)->slots != array.slots))
+        fail(array.name, "array " + array.name + " is of ring " + array.ring + ", which has other slots, or no form");
+      promoted_[array.name] = array.extents.size() + (array.ring.empty() ? 0 : 1);
     }
   }
 
@@ -40,7 +42,7 @@ class Checker {
 
   [[noreturn]] static void fail(const std::string& entry, const std::string& reason) { refuse("ast", entry, reason); }
 
-  /// Barriers of the block are all that agents may meet at.
+  /// Agents may meet at barriers of the block, and wait for what they have copied themselves.
   void check_syncs(const AstNodePtr& node) const {
     if (node == nullptr) return;
     const auto refuse_roles = [&] { fail(ast_.kernel, "kernel " + ast_.kernel + " has roles, rings or waits, which there is no form for yet"); };
@@ -55,7 +57,8 @@ class Checker {
       check_syncs(branch->else_body);
     }
     if (const auto* allocate = std::get_if<AstAllocate>(&node->node)) {
-      if (!allocate->rings.empty()) refuse_roles();
+      for (const std::string& ring : allocate->rings)
+        if (ast_.find_ring(ring) == nullptr) fail(ring, "ring " + ring + " is not declared");
       check_syncs(allocate->body);
     }
     if (std::holds_alternative<AstRoles>(node->node)) refuse_roles();
@@ -64,6 +67,8 @@ class Checker {
     const auto declared = ast_.synchronizations.find(sync->statement);
     if (declared == ast_.synchronizations.end()) fail(sync->statement, "synchronisation " + sync->statement + " is not declared");
     const Barrier* barrier = ast_.find_barrier(declared->second.target);
+    const bool groups = declared->second.kind == SyncKind::commit || declared->second.kind == SyncKind::await;
+    if (groups && !declared->second.elected && std::find(printable_.pipes.begin(), printable_.pipes.end(), declared->second.target) != printable_.pipes.end()) return;
     if (declared->second.kind != SyncKind::barrier || declared->second.elected || barrier == nullptr || barrier->scope != BarrierScope::block) refuse_roles();
   }
 

@@ -15,6 +15,7 @@ namespace tileopt {
 struct PrintableSpaces {
   std::vector<std::string> spaces = {"register", "stack", "workspace"};
   bool barriers = false;  ///< of the whole block
+  std::vector<std::string> pipes = {};  ///< whose groups it can close and wait for; rings then are buffers that are used in turn
 };
 
 /// @throws Refusal (code "ast") with the leaf or loop at fault.

@@ -192,6 +192,45 @@ void LeafPrinter::print_wide(const LeafView& leaf, const std::vector<Fragment>& 
   fragmented.close();
 }
 
+void LeafPrinter::print_async(const LeafView& leaf, const std::vector<Fragment>& fragments, bool braced) {
+  const long bytes = fragments[0].access.bytes, element = size_bytes(leaf.write.storage->element), step = bytes / element;
+  const std::size_t digit = fragments[0].access.digit;
+  const AstExprPtr left = leaf.extents.empty() ? ast_integer(leaf.radices[digit]) : fold(leaf.extents[digit]);
+  const auto known = constant_value(left);
+  const bool whole = known && *known >= leaf.radices[digit];
+  if (!braced) out_.open("");
+  std::string remaining;
+  if (!whole) {
+    const std::string key = names_.fresh_value(leaf.statement->box[digit].name + "_n");
+    remaining = names_.value(key);
+    out_.line("const int64_t " + remaining + " = " + integer_c(left, names_, helpers_) + ";");
+  }
+  std::vector<std::string> tests;
+  if (!whole && !leaf.zero_fill()) tests.push_back(remaining + " >= " + std::to_string(leaf.radices[digit]));
+  for (const Fragment& fragment : fragments)
+    if (!fragment.flag.empty() && !contains(tests, fragment.flag)) tests.push_back(fragment.flag);
+  if (!tests.empty()) out_.open("if (" + join(tests, " && ") + ")");
+  const std::string word = "tileopt_async_copy_or_zero" + std::to_string(bytes);
+  helpers_.request(word);
+  std::vector<long> point(leaf.radices.size(), 0);
+  for (; point[digit] < leaf.radices[digit]; point[digit] += step) {
+    std::string amount = std::to_string(bytes);
+    if (!whole && leaf.zero_fill()) {
+      helpers_.use("tileopt_min");
+      helpers_.use("tileopt_max");
+      const std::string here = point[digit] == 0 ? remaining : remaining + " - " + std::to_string(point[digit]);
+      amount = "(unsigned)(" + std::to_string(element) + " * tileopt_max(0, tileopt_min(" + here + ", " + std::to_string(step) + ")))";
+    }
+    out_.line(word + "(&" + storage_.element_c(*leaf.write.storage, leaf.write.at(point)) + ", &" + storage_.element_c(*leaf.reads[0].storage, leaf.reads[0].at(point)) + ", " + amount + ");");
+  }
+  if (!tests.empty()) {
+    out_.reopen("else");
+    print_edge(leaf, leaf.extents.empty() ? constants(leaf.radices) : leaf.extents, true);
+    out_.close();
+  }
+  if (!braced) out_.close();
+}
+
 void LeafPrinter::print_unrolled(const LeafView& leaf) {
   if (leaf.points() > kLargestUnroll)
     refuse("capacity", leaf.statement->name, "the box of " + leaf.statement->name + " unrolls to " + std::to_string(leaf.points()) +

@@ -32,6 +32,9 @@ class LeafPrinter {
   /// The whole box, in a block that the caller has opened.
   void print_wide(const LeafView& leaf, const std::vector<Fragment>& fragments);
 
+  /// A copy that is issued in pieces, cut at its extents by how much each of them brings; done at once where the flags do not hold.
+  void print_async(const LeafView& leaf, const std::vector<Fragment>& fragments, bool braced);
+
  private:
   using Point = std::vector<AstExprPtr>;
   struct Spill {

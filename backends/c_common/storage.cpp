@@ -85,7 +85,11 @@ std::optional<AstExprPtr> joined(const AstExprPtr& high, const AstExprPtr& low, 
 
 std::string StorageTable::offset_c(const Storage& storage, const Subscripts& subscripts) {
   std::string text;
-  for (std::size_t d = storage.agent_dims; d < subscripts.size(); ++d) {
+  const std::size_t first = storage.agent_dims + (storage.slots > 0 ? 1 : 0);
+  if (storage.slots > 0)  // positions are not negative
+    text = "(int64_t)((uint64_t)(" + integer_c(fold(subscripts[storage.agent_dims]), names_, helpers_) + ") % " + std::to_string(storage.slots) + ") * " +
+           integer_c(storage.strides.front(), names_, helpers_, 6);
+  for (std::size_t d = first; d < subscripts.size(); ++d) {
     const AstExprPtr* place = &storage.strides[d - storage.agent_dims];
     AstExprPtr subscript = fold(subscripts[d]);
     if (d + 1 < subscripts.size())

@@ -33,6 +33,7 @@ struct Storage {
   bool packed = false;               ///< two elements a byte: elements have values but no addresses
   bool dense = false;                ///< an argument whose rows follow each other without gaps, the last dimension fastest
   AstExprPtr run = nullptr;          ///< dense: elements of a row; null where there is one row
+  long slots = 0;                    ///< of a ring: the first subscript is a position, which lies in slot `position % slots`; 0: there is none
   long alignment = 0;                ///< bytes that the address of the first element is a multiple of; 0: of its type only
 
   bool named() const { return kind == Kind::vectors; }

@@ -77,6 +77,12 @@ std::vector<Fragment> choose_fragments(const LeafView& leaf, const Atom* atom, S
   return fragments;
 }
 
+bool moves_alike(const std::vector<Fragment>& fragments) {
+  if (fragments.size() != 2) return false;
+  const PrintFacts::Wide &to = fragments[0].access, &from = fragments[1].access;
+  return to.operand == 0 && from.operand == 1 && to.digit == from.digit && to.bytes == from.bytes;
+}
+
 FragmentedLeaf::FragmentedLeaf(const LeafView& leaf, const std::vector<Fragment>& fragments, CWriter& out, StorageTable& storage, CNames& names, Helpers& helpers)
     : leaf_(leaf), fragments_(fragments), out_(out), storage_(storage), names_(names), helpers_(helpers), local_(leaf) {}
 

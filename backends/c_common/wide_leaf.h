@@ -24,6 +24,9 @@ struct Fragment {
 /// up to flags. `leaf`: with the variables of unrolled loops, so that all copies of a body agree. `atom`: may be null.
 std::vector<Fragment> choose_fragments(const LeafView& leaf, const Atom* atom, StorageTable& storage);
 
+/// Both sides of a copy move along one digit, as many bytes at a time.
+bool moves_alike(const std::vector<Fragment>& fragments);
+
 /// Puts fragments in the place of memory.
 class FragmentedLeaf {
  public:

@@ -9,12 +9,19 @@
 namespace tileopt {
 
 namespace {
+constexpr const char* kCopyPipe = "async_copy";  ///< of the machine files
 constexpr long kSharedAlignment = 128;  ///< bytes between shared arrays: whole lines of banks
 
 std::string level_name(const Machine& machine, LevelKind kind) {
   for (const Level& level : machine.levels)
     if (level.kind == kind) return level.name;
   return "";
+}
+
+/// Pipes whose groups have words in the language of devices: asynchronous copies of one thread.
+std::vector<std::string> printable_pipes(const Machine& machine) {
+  if (machine.backend != "cuda" || machine.find_pipe(kCopyPipe) == nullptr) return {};
+  return {kCopyPipe};
 }
 
 std::string shape_text(const std::vector<long>& extents) {
@@ -31,7 +38,7 @@ DevicePrinter::DevicePrinter(const Program& program, const Signature& signature,
 
 PrintedLaunches DevicePrinter::print(int position) {
   position_ = position;
-  check_ast(ast_, program_, signature_, {{"register", "stack", "shared", "workspace"}, true});
+  check_ast(ast_, program_, signature_, {{"register", "stack", "shared", "workspace"}, true, printable_pipes(machine_)});
   registers_ = classify_register_arrays(ast_, machine_.vector_bytes);
   tensors_ = add_tensors();
   print_node(ast_.root);
@@ -126,12 +133,29 @@ void DevicePrinter::print_agent_loop(const AstFor& loop) {
 
 void DevicePrinter::print_sync(const AstSync& sync) {
   take_braces();
-  if (!launch_) refuse("ast", sync.statement, "a barrier stands outside of blocks");
-  helpers_.request("tileopt_block_barrier");
-  out_.line("tileopt_block_barrier();");
+  if (!launch_) refuse("ast", sync.statement, "a barrier, or a wait, stands outside of blocks");
+  switch (ast_.synchronizations.at(sync.statement).kind) {
+    case SyncKind::commit:
+      helpers_.request("tileopt_async_groups");
+      out_.line("tileopt_async_commit();");
+      break;
+    case SyncKind::await:
+      helpers_.request("tileopt_async_groups");
+      out_.line("tileopt_async_wait(" + std::to_string(sync.pending) + ");");
+      break;
+    case SyncKind::barrier:
+    case SyncKind::wait:
+    case SyncKind::expect:
+    case SyncKind::arrive:
+    case SyncKind::release:
+    case SyncKind::advance:
+      helpers_.request("tileopt_block_barrier");
+      out_.line("tileopt_block_barrier();");
+  }
   if (muted_ > 0) return;
   PrintFacts::Sync fact;
   fact.statement = sync.statement;
+  fact.pending = sync.pending;
   facts_.syncs.push_back(fact);
 }
 
@@ -164,12 +188,18 @@ void DevicePrinter::declare_array(const Array& array) {
   storage.agent_dims = static_cast<std::size_t>(array.agent_dims);
   storage.extents.assign(array.extents.begin() + array.agent_dims, array.extents.end());
   storage.strides = array_strides(array);
-  const long bytes = array.stored_elements() * size_bytes(array.element);
   const bool shared = array.space == "shared";
+  if (!array.ring.empty()) {
+    if (!shared) refuse("capacity", "promotions[" + array.name + "]", "array " + array.name + " of a ring lies in space " + array.space + ", not in shared memory");
+    storage.slots = array.slots;
+    storage.extents.insert(storage.extents.begin(), array.slots);
+    storage.strides.insert(storage.strides.begin(), ast_integer(array.stored_elements()));
+  }
+  const long bytes = array.slots * array.stored_elements() * size_bytes(array.element);
   const auto [slot, fresh] = shared ? shared_offsets_.emplace(array.name, shared_bytes_) : std::pair(shared_offsets_.end(), false);
   if (shared) storage.alignment = kSharedAlignment;
   if (muted_ == 0) {
-    facts_.buffers.push_back({array.name, array.space, bytes, 1, shared ? launch_name_ : "", shared ? slot->second : 0, storage.alignment});
+    facts_.buffers.push_back({array.name, array.space, bytes, array.slots, shared ? launch_name_ : "", shared ? slot->second : 0, storage.alignment});
     facts_.buffers.back().strides = array.strides;
   }
   const std::string type = storage_type_c(array.element), keeps = " /* " + shape_text(storage.extents) + " of " + array.tensor + " */";

@@ -43,7 +43,7 @@ Candidate<KernelStages> compile_kernel(const Kernel& kernel, const Machine& mach
   TILEOPT_TRY(digits,       trace("30-digits",       name, [&] { return digitize(schedule, machine); }));
   TILEOPT_TRY(fitted,       trace("40-fitted",       name, [&] { return fit_atoms(digits, machine); }));
   TILEOPT_TRY(promoted,     trace("50-promoted",     name, [&] { return promote_footprints(fitted, machine); }));
-  TILEOPT_TRY(pipelined,    trace("55-pipelined",    name, [&] { return pipeline_copies(promoted); }));
+  TILEOPT_TRY(pipelined,    trace("55-pipelined",    name, [&] { return pipeline_copies(promoted, machine); }));
   TILEOPT_TRY(synchronized, trace("58-synchronized", name, [&] { return place_barriers(pipelined, machine); }));
   TILEOPT_TRY(ast,          trace("60-ast",          name, [&] { return choose_ast(synchronized, name, edited); }));
   return KernelStages{std::move(synchronized), std::move(ast)};

@@ -53,6 +53,7 @@ Document write_leaf(const PrintFacts::Leaf& leaf) {
   Document document = {
       {"statement", leaf.statement}, {"subscripts", leaf.subscripts}, {"extents", leaf.extents}, {"points", leaf.points}, {"tested", leaf.tested}};
   if (leaf.streamed) document["streamed"] = true;
+  if (!leaf.pipe.empty()) document["pipe"] = leaf.pipe;
   if (!leaf.signal_slot.empty()) document["signal_slot"] = leaf.signal_slot;
   for (const PrintFacts::Wide& wide : leaf.wide)
     document["wide"].push_back({{"operand", wide.operand}, {"digit", wide.digit}, {"bytes", wide.bytes}, {"tested", wide.tested}, {"run", wide.run}});
@@ -66,9 +67,10 @@ PrintFacts::Wide read_wide(const Field& field) {
 }
 
 PrintFacts::Leaf read_leaf(const Field& field) {
-  field.allow_only({"statement", "subscripts", "extents", "points", "tested", "signal_slot", "streamed", "wide"});
+  field.allow_only({"statement", "subscripts", "extents", "points", "tested", "signal_slot", "streamed", "wide", "pipe"});
   PrintFacts::Leaf leaf = {field["statement"].text(), texts(field["subscripts"]), texts(field["extents"]), field["points"].integer(), texts(field["tested"]),
           field.has("signal_slot") ? field["signal_slot"].text() : "", field.has("streamed") && field["streamed"].boolean()};
+  if (field.has("pipe")) leaf.pipe = field["pipe"].text();
   if (field.has("wide"))
     for (const Field& wide : field["wide"].items()) leaf.wide.push_back(read_wide(wide));
   return leaf;

@@ -87,6 +87,7 @@ std::vector<std::string> owned_decisions(const std::string& stage) {
   if (stage == "30-digits") return {"digits", "tree"};
   if (stage == "40-fitted") return {"atoms"};
   if (stage == "50-promoted") return {"promotions"};
+  if (stage == "55-pipelined") return {"pipelines"};
   return {};
 }
 

@@ -63,6 +63,7 @@ struct PrintFacts {
     std::string signal_slot = "";          ///< slot of the barrier that an asynchronous leaf signals, as Sync::slot
     bool streamed = false;                 ///< stores past the caches
     std::vector<Wide> wide = {};
+    std::string pipe = "";                 ///< where it was printed to run asynchronously; "": done at once
   };
   /// A synchronisation statement. Slots and phases are ast_expr_text over loops, sizes and `g0`, the ring's base.
   struct Sync {

@@ -11,6 +11,7 @@ namespace tileopt {
 namespace {
 
 constexpr long kMaxRadix = 1L << 31;
+constexpr long kMaxSlots = 64;
 
 bool is_identifier(const std::string& name) {
   const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
@@ -142,6 +143,31 @@ Promotion read_promotion(const DocumentReader& entry) {
   return promotion;
 }
 
+Document write_pipelining(const Pipelining& pipelining) {
+  Document copies = Document::array();
+  for (const Pipelining::Copy& copy : pipelining.copies) copies.push_back({{"array", copy.array}, {"atom", copy.atom}});
+  Document document = {{"after", pipelining.after}, {"slots", pipelining.slots}, {"copies", copies}};
+  if (pipelining.distance > 0) document["distance"] = pipelining.distance;
+  return document;
+}
+
+Pipelining read_pipelining(const DocumentReader& entry) {
+  entry.expect_object({"after", "slots", "distance", "copies"});
+  Pipelining pipelining;
+  pipelining.after = identifier(entry.at("after"));
+  pipelining.slots = entry.integer("slots", 2, kMaxSlots);
+  if (entry.has("distance")) pipelining.distance = entry.integer("distance", 1, kMaxSlots);
+  if (pipelining.distance >= pipelining.slots)
+    entry.at("distance").fail("copies run " + std::to_string(pipelining.distance) + " iterations ahead with " + std::to_string(pipelining.slots) + " slots",
+                              "the iteration that computes has a slot too: give at least " + std::to_string(pipelining.distance + 1) + " slots, or a shorter distance");
+  for (const DocumentReader& item : entry.at("copies").items()) {
+    item.expect_object({"array", "atom"});
+    pipelining.copies.push_back({identifier(item.at("array")), item.text("atom", "")});
+  }
+  if (pipelining.copies.empty()) entry.at("copies").fail("nothing is copied ahead", "list the arrays, or remove the entry");
+  return pipelining;
+}
+
 /// Names that refer to other entries of the kernel must exist there.
 void check_references(const DocumentReader& entry, const KernelPlan& kernel) {
   std::vector<std::string> members, digits;
@@ -167,10 +193,23 @@ void check_references(const DocumentReader& entry, const KernelPlan& kernel) {
     if (!kernel.promotions[i].after.empty()) require_known(at, kernel.promotions[i].after, digits, "digit");
     for (const std::string& statement : kernel.promotions[i].statements) require_known(at, statement, kernel.statements, "statement");
   }
+  std::vector<std::string> promoted, ahead, loops;
+  for (const Promotion& promotion : kernel.promotions) promoted.push_back(promotion.array);
+  for (std::size_t i = 0; i < kernel.pipelines.size(); ++i) {
+    const DocumentReader at = entry.at("pipelines").items()[i];
+    require_known(at, kernel.pipelines[i].after, digits, "digit");
+    if (contains(loops, kernel.pipelines[i].after)) at.fail("the loop `" + kernel.pipelines[i].after + "` has two pipelines", "list all its copies in one");
+    loops.push_back(kernel.pipelines[i].after);
+    for (const Pipelining::Copy& copy : kernel.pipelines[i].copies) {
+      require_known(at, copy.array, promoted, "promoted array");
+      if (contains(ahead, copy.array)) at.fail("the array `" + copy.array + "` is copied ahead twice", "list it once");
+      ahead.push_back(copy.array);
+    }
+  }
 }
 
 KernelPlan read_kernel(const DocumentReader& entry, const std::string& file) {
-  entry.expect_object({"name", "statements", "schedule", "members", "digits", "tree", "atoms", "promotions"});
+  entry.expect_object({"name", "statements", "schedule", "members", "digits", "tree", "atoms", "promotions", "pipelines"});
   KernelPlan kernel;
   kernel.name = identifier(entry.at("name"));
   kernel.statements = identifiers(entry.at("statements"));
@@ -194,6 +233,8 @@ KernelPlan read_kernel(const DocumentReader& entry, const std::string& file) {
       item.at("array").fail("the array `" + kernel.promotions.back().array + "` occurs twice", "rename one");
     }
   }
+  if (entry.has("pipelines"))
+    for (const DocumentReader& item : entry.at("pipelines").items()) kernel.pipelines.push_back(read_pipelining(item));
   check_references(entry, kernel);
   return kernel;
 }
@@ -256,6 +297,9 @@ Document write_kernel_plan(const KernelPlan& kernel) {
   }
   document["promotions"] = Document::array();
   for (const Promotion& promotion : kernel.promotions) document["promotions"].push_back(write_promotion(promotion));
+  if (kernel.pipelines.empty()) return document;
+  document["pipelines"] = Document::array();
+  for (const Pipelining& pipelining : kernel.pipelines) document["pipelines"].push_back(write_pipelining(pipelining));
   return document;
 }
 

@@ -53,6 +53,19 @@ struct Promotion {
   std::vector<std::string> copy_order = {};  ///< digits of the copy, outermost loop first; empty: as they lie
 };
 
+/// Copies that run ahead of their use: while an iteration of the loop `after` computes, those of a later one are on their way.
+struct Pipelining {
+  struct Copy {
+    std::string array;      ///< promoted below the band `after`; it is only copied in
+    std::string atom = "";  ///< that copies asynchronously; "": ordinary loads before the computation, held in registers until after it
+  };
+  std::string after;        ///< digit
+  std::vector<Copy> copies;
+  long slots = 2;           ///< copies of each array, which are used in turn
+  long distance = 0;        ///< iterations that a copy runs ahead, less than there are slots; 0: as far as they allow
+  long ahead() const { return distance > 0 ? distance : slots - 1; }
+};
+
 /// How the leaf of a statement runs: "" = scalar; else an atom of the machine with its box of digits, lanes last.
 struct AtomChoice {
   std::string atom;
@@ -81,6 +94,7 @@ struct KernelPlan {
   Tree tree;                                              ///< over digits; copies are inserted by promotion
   std::map<std::string, AtomChoice> atoms;                ///< statement -> atom
   std::vector<Promotion> promotions;                      ///< applied in this order: an outer scope before an inner one
+  std::vector<Pipelining> pipelines = {};                 ///< at most one a loop
 
   const Digit* find_digit(const std::string& digit) const;
   /// Member that owns `digit`, or "".

@@ -150,6 +150,7 @@ class PromotedSchedule {
 
  private:
   friend class PromotionBuilder;
+  friend class CopyPipeliner;
   explicit PromotedSchedule(FittedSchedule fitted) : fitted_(std::move(fitted)) {}
   FittedSchedule fitted_;
   std::vector<Array> arrays_;
@@ -160,16 +161,31 @@ class PromotedSchedule {
   std::map<std::string, long> copy_radices_;
 };
 
-/// 55-pipelined. Without slots asked for, the promoted schedule unchanged.
+/// 55-pipelined. Which copies run ahead, and how. The tree is in the order of one iteration still: build_ast shifts the copies.
+/// Without pipelines asked for, the promoted schedule unchanged.
 class PipelinedSchedule {
  public:
-  static Candidate<PipelinedSchedule> create(PromotedSchedule promoted);
+  /// The copies of one loop. Arrays of the ring have `slots` copies.
+  struct Pipeline {
+    std::string digit, ring;
+    long slots = 2, distance = 1;
+    std::string pipe = "";             ///< of the asynchronous copies; "" = all are ordinary
+    std::vector<std::string> arrays;   ///< of the ring
+    std::vector<std::string> held;     ///< register arrays between an ordinary load and its store
+    std::vector<std::string> issued;   ///< statements that run ahead, before the computation
+    std::vector<std::string> stored;   ///< statements that run ahead, after it: from registers into the slot
+  };
+  static Candidate<PipelinedSchedule> create(PromotedSchedule promoted, const Machine& machine);
+  /// With held arrays and their copies, rings of arrays, and asynchronous atoms.
   const PromotedSchedule& promoted() const { return promoted_; }
+  const std::vector<Pipeline>& pipelines() const { return pipelines_; }
   Document write() const;
 
  private:
+  friend class CopyPipeliner;
   explicit PipelinedSchedule(PromotedSchedule promoted) : promoted_(std::move(promoted)) {}
   PromotedSchedule promoted_;
+  std::vector<Pipeline> pipelines_;
 };
 
 /// 58-synchronized. Where agents meet: on CPUs the join at the end of every band of an independent level; where agents go on by

@@ -69,6 +69,11 @@ class Finder {
     return axes;
   }
 
+  /// Whoever meets in a slot is joined by what shift_copies places.
+  bool is_ringed(const std::string& array) const {
+    return std::any_of(promoted_.arrays().begin(), promoted_.arrays().end(), [&](const Array& a) { return a.name == array && !a.ring.empty(); });
+  }
+
   /// An array of one agent is seen by no other.
   bool belongs_to_agent(const std::string& array) const {
     for (const Array& a : promoted_.arrays()) {
@@ -85,7 +90,7 @@ class Finder {
     const LeafStatement& second = promoted_.statements()[j];
     for (const Touch& a : touches_[i])
       for (const Touch& b : touches_[j]) {
-        if (a.array != b.array || !(a.write || b.write) || belongs_to_agent(a.array)) continue;
+        if (a.array != b.array || !(a.write || b.write) || belongs_to_agent(a.array) || is_ringed(a.array)) continue;
         isl::map meeting = a.element.apply_range(b.element.reverse());
         if (meeting.is_empty()) continue;
         meeting = in_one_block(meeting, first, second);

@@ -4,34 +4,13 @@
 #include <functional>
 #include <set>
 
+#include "passes/ast_children.h"
+
 namespace tileopt {
 
 namespace {
 using Names = std::set<std::string>;
 constexpr const char* kBarrier = "block_barrier";
-
-/// Children of a node, for walks that do not care which kind it is.
-std::vector<AstNodePtr> children_of(const AstNodePtr& node) {
-  if (node == nullptr) return {};
-  if (const auto* block = std::get_if<AstBlock>(&node->node)) return block->children;
-  if (const auto* loop = std::get_if<AstFor>(&node->node)) return {loop->body};
-  if (const auto* branch = std::get_if<AstIf>(&node->node)) return {branch->then_body, branch->else_body};
-  if (const auto* allocate = std::get_if<AstAllocate>(&node->node)) return {allocate->body};
-  return {};
-}
-
-/// The node with its children replaced, in the order of children_of.
-AstNodePtr with_children(const AstNodePtr& node, const std::vector<AstNodePtr>& children) {
-  if (std::holds_alternative<AstBlock>(node->node)) return make_node(AstBlock{children});
-  if (const auto* loop = std::get_if<AstFor>(&node->node)) {
-    AstFor result = *loop;
-    result.body = children[0];
-    return make_node(std::move(result));
-  }
-  if (const auto* branch = std::get_if<AstIf>(&node->node)) return make_node(AstIf{branch->condition, children[0], children[1]});
-  if (const auto* allocate = std::get_if<AstAllocate>(&node->node)) return make_node(AstAllocate{allocate->arrays, children[0], allocate->rings});
-  return node;
-}
 
 class AgentPlacer {
  public:
@@ -226,6 +205,10 @@ class AgentPlacer {
   /// index from memory, where agents might disagree.
   void scan(const AstNodePtr& node, Names& since, bool bound) {
     if (node == nullptr) return;
+    if (const auto* sync = std::get_if<AstSync>(&node->node)) {
+      if (ast_.synchronizations.at(sync->statement).kind == SyncKind::barrier) since.clear();
+      return;
+    }
     if (is_on(node, levels_.agent)) {
       Names now;
       collect_statements(node, now);

@@ -11,6 +11,7 @@
 #include "passes/leaf_functions.h"
 #include "passes/pass_limit.h"
 #include "passes/passes.h"
+#include "passes/shift_copies.h"
 #include "support/text.h"
 
 namespace tileopt {
@@ -335,6 +336,7 @@ Candidate<Ast> build_loops(const SynchronizedSchedule& synchronized) {
   if (const std::string problem = unbound_guard(ast, promoted.program()); !problem.empty())
     return Infeasible{"codegen", "build_ast", ast.kernel, "kernels[" + ast.kernel + "].tree", problem};
   if (synchronized.agent_levels().empty()) return ast;
+  if (auto problem = shift_copies(synchronized.pipelined(), ast)) return *problem;
   if (auto problem = place_agents(synchronized, ast)) return *problem;
   return ast;
 }

@@ -41,7 +41,7 @@ ScheduleProposal propose_schedule(const Kernel& kernel, const std::string& metho
 Candidate<DigitSchedule> digitize(const Schedule& schedule, const Machine& machine);
 Candidate<FittedSchedule> fit_atoms(const DigitSchedule& digits, const Machine& machine);
 Candidate<PromotedSchedule> promote_footprints(const FittedSchedule& fitted, const Machine& machine);
-Candidate<PipelinedSchedule> pipeline_copies(const PromotedSchedule& promoted);
+Candidate<PipelinedSchedule> pipeline_copies(const PromotedSchedule& promoted, const Machine& machine);
 Candidate<SynchronizedSchedule> place_barriers(const PipelinedSchedule& pipelined, const Machine& machine);
 
 /// 60. Loops and leaves.

@@ -124,7 +124,7 @@ std::optional<Infeasible> PromotionBuilder::check_request(const Promotion& promo
     if (!names.insert(dim.name).second || dim.name.empty()) return refuse("pin", entry, "layout dimension `" + dim.name + "` is empty or named twice");
     if (result_.plan().find_digit(dim.name) != nullptr) return refuse("pin", entry, "layout dimension " + dim.name + " has the name of a digit");
     const Level* level = dim.level.empty() ? nullptr : machine_.find_level(dim.level);
-    if (!dim.level.empty() && (level == nullptr || (level->kind != LevelKind::barrier && level->kind != LevelKind::sequential)))
+    if (!dim.level.empty() && (level == nullptr || (level->kind != LevelKind::barrier && level->kind != LevelKind::sequential && level->kind != LevelKind::unrolled)))
       return refuse("pin", entry, "layout dimension " + dim.name + " is on level `" + dim.level + "`: copies run on sequential levels and on those of agents");
     if (spread_over_agents(dim) && dim.radix == 0) return refuse("pin", entry, "layout dimension " + dim.name + " is spread over agents and has no radix that would say over how many");
     if (result_.copy_levels_.count(dim.name)) return refuse("pin", entry, "layout dimension " + dim.name + " has the name of another array's");

@@ -75,6 +75,8 @@ class PromotionBuilder {
   Infeasible refuse(const std::string& code, const std::string& entry, const std::string& reason) const;
   std::string promotion_entry(const Promotion& promotion) const { return "promotions[" + promotion.array + "]"; }
   std::optional<std::size_t> side_by_side(const Promotion& promotion, const Tile& tile) const;
+  /// A pipeline of the Plan copies the array.
+  bool runs_ahead(const Promotion& promotion) const;
   /// The copy's digit is on a level of agents.
   bool spread_over_agents(const BufferDim& dim) const;
   std::optional<long> least_value(const Scope& scope, const std::string& dim);

@@ -160,7 +160,9 @@ std::optional<Infeasible> PromotionBuilder::add_copy(const Promotion& promotion,
   const isl::set valid = source.as_map().intersect(to_tile.apply_range(elements)).domain().intersect(box_bounds).coalesce().intersect(box_bounds);
   isl::set executed = valid;
   if (!reached.is_null()) {
-    const isl::set filled = reached.intersect(box_bounds).coalesce();
+    // What runs ahead fills its whole slot: all threads copy, as often as there are rows, without a test of any of them.
+    const isl::set wanted = runs_ahead(promotion) ? reached.apply(to_tile).apply(to_tile.reverse()) : reached;
+    const isl::set filled = wanted.intersect(box_bounds).coalesce();
     executed = valid.is_subset(filled) ? filled : valid.unite(filled).coalesce();
   }
 
@@ -296,6 +298,13 @@ std::optional<std::size_t> PromotionBuilder::side_by_side(const Promotion& promo
     if (along && !spread_over_agents(dim) && tile.extents[i] > 1 && tile.extents[i] <= largest_copy_box) return i;
   }
   return std::nullopt;
+}
+
+bool PromotionBuilder::runs_ahead(const Promotion& promotion) const {
+  const auto& pipelines = result_.plan().pipelines;
+  return std::any_of(pipelines.begin(), pipelines.end(), [&](const Pipelining& pipelining) {
+    return std::any_of(pipelining.copies.begin(), pipelining.copies.end(), [&](const Pipelining::Copy& copy) { return copy.array == promotion.array; });
+  });
 }
 
 bool PromotionBuilder::spread_over_agents(const BufferDim& dim) const {

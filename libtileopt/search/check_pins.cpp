@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "search/choose_pipeline.h"
 #include "search/generic_promotions.h"
 #include "search/pin_binding.h"
 #include "support/text.h"
@@ -80,6 +81,9 @@ class PinApplier {
     }
     for (const PromotePin& pin : pins.promotes) {
       if (auto unmet = promote(pin)) return unmet;
+    }
+    for (const PipelinePin& pin : pins.pipelines) {
+      if (auto unmet = pipeline(pin)) return unmet;
     }
     return std::nullopt;
   }
@@ -429,6 +433,31 @@ class PinApplier {
     return std::nullopt;
   }
 
+  /// What is promoted below the loop runs ahead, as far as it may.
+  std::optional<Infeasible> pipeline(const PipelinePin& pin) {
+    std::optional<Infeasible> problem;
+    std::optional<std::string> after = plan_.find_digit(pin.loop.name) && pin.loop.statement.empty() ? std::optional(pin.loop.name) : std::nullopt;
+    if (!after) after = digit_of(pin.loop, *pin.pin, {}, problem);
+    if (problem) return problem;
+    if (!after) return std::nullopt;
+    const auto existing = std::find_if(plan_.pipelines.begin(), plan_.pipelines.end(), [&](const Pipelining& p) { return p.after == *after; });
+    if (pin.slots == 1L) {
+      if (existing != plan_.pipelines.end()) plan_.pipelines.erase(existing);
+      took_effect(*pin.pin);
+      return std::nullopt;
+    }
+    auto pipelining = existing != plan_.pipelines.end() ? std::optional(*existing) : propose_pipeline(request_.program(), request_.machine, plan_, *after);
+    if (!pipelining)
+      return refuse(*pin.pin, "pipelines", "below loop `" + *after + "` nothing is only copied into memory of a block", "promote what the loop reads to a space that a block's threads share");
+    if (existing != plan_.pipelines.end()) plan_.pipelines.erase(existing);
+    if (pin.slots) pipelining->slots = *pin.slots;
+    pipelining->distance = pin.distance.value_or(0);
+    if (pipelining->distance >= pipelining->slots) pipelining->slots = pipelining->distance + 1;
+    plan_.pipelines.push_back(std::move(*pipelining));
+    took_effect(*pin.pin);
+    return std::nullopt;
+  }
+
   void default_layout(Promotion& promotion, std::size_t rank) const {
     NameTable names;
     for (const auto& [member, list] : plan_.digits) {
@@ -489,6 +518,9 @@ std::optional<Infeasible> find_unused_pin(const Program& program, const PinTable
     for (const LoopPin& pin : *list) {
       if (auto unused = check(pin.loop, *pin.pin)) return unused;
     }
+  }
+  for (const PipelinePin& pin : pins.pipelines) {
+    if (auto unused = check(pin.loop, *pin.pin)) return unused;
   }
   for (const OrderPin& pin : pins.orders) {
     for (const LoopName& loop : pin.loops) {

@@ -50,6 +50,13 @@ struct FusePin {
   const Pin* pin = nullptr;
 };
 
+struct PipelinePin {
+  LoopName loop;
+  std::optional<long> slots;     ///< 1: nothing runs ahead
+  std::optional<long> distance;
+  const Pin* pin = nullptr;
+};
+
 /// All pins of a schedule by primitive.
 struct PinTable {
   std::vector<TilePin> tiles;
@@ -60,7 +67,7 @@ struct PinTable {
   std::vector<FusePin> fuses;
   std::optional<std::string> schedule;  ///< "original", "isl" or "wavefront"
   const Pin* schedule_pin = nullptr;
-  const Pin* pipeline = nullptr;
+  std::vector<PipelinePin> pipelines;
 
   bool empty() const;
   /// The extent pinned for this iterator of this statement below its digit of `level`.

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "search/bank_rounds.h"
+#include "search/choose_pipeline.h"
 #include "search/statement_shape.h"
 #include "support/text.h"
 
@@ -24,11 +25,12 @@ struct Factor {
 
 class TilePlanner {
  public:
-  TilePlanner(const PlanRequest& request, const Contraction& contraction, long tile, const Atom& fma, const Atom& box)
-      : request_(request), c_(contraction), tile_(tile), run_(run_of(contraction, tile)), fma_(fma), box_(box) {}
+  /// `ahead`: copies run ahead of the products.
+  TilePlanner(const PlanRequest& request, const Contraction& contraction, long tile, bool ahead, const Atom& fma, const Atom& box)
+      : request_(request), c_(contraction), tile_(tile), ahead_(ahead), run_(run_of(contraction, tile)), fma_(fma), box_(box) {}
 
   bool shape(std::string& why_not);
-  std::string label() const { return "shared tiles of " + std::to_string(kThreads * tile_) + "x" + std::to_string(kThreads * tile_); }
+  std::string label() const { return "shared tiles of " + std::to_string(kThreads * tile_) + "x" + std::to_string(kThreads * tile_) + (ahead_ ? ", copied ahead" : ""); }
   double seconds() const;
   double blocks() const;
   PlanPart build(NameTable& names) const;
@@ -38,12 +40,15 @@ class TilePlanner {
   static long run_of(const Contraction& contraction, long tile) { return std::min(tile, kVectorBytes / std::min(contraction.view.accesses[1 + contraction.right].element_bytes, 8)); }
   const MemberRange& range(std::size_t m) const { return c_.view.ranges[m]; }
   const std::string& iterator(std::size_t m) const { return c_.view.members[m]; }
+  bool may_run_ahead(std::string& why_not) const;
   bool find_factor(std::size_t read, std::size_t across, Factor& factor, std::string& why_not) const;
   Promotion promote_factor(const Factor& factor, const std::string& after, NameTable& digits) const;
 
   const PlanRequest& request_;
   const Contraction c_;  ///< options are built after planning has moved on
-  long tile_, run_;
+  long tile_;
+  bool ahead_;
+  long run_;
   const Atom& fma_;
   const Atom& box_;
   Factor left_, right_;
@@ -70,7 +75,22 @@ bool TilePlanner::shape(std::string& why_not) {
   else if (c_.reduction.empty()) why_not = "nothing is summed";
   else if (terms < kLeastSum || range(c_.rows).typical < double(kThreads) || range(c_.lanes).typical < double(kThreads)) why_not = "the problem is too small for tiles of a block";
   else if (!moves_alone(c_.view.accesses[0], c_.rows) || !moves_alone(c_.view.accesses[0], c_.lanes)) why_not = "the result is no tile along " + iterator(c_.rows) + " and " + iterator(c_.lanes);
+  else if (ahead_ && !may_run_ahead(why_not)) return false;
   else return find_factor(c_.left, c_.rows, left_, why_not) && find_factor(c_.right, c_.lanes, right_, why_not);
+  return false;
+}
+
+/// The loop of the sum has several iterations, is run once by a block, and nothing here writes the factors.
+bool TilePlanner::may_run_ahead(std::string& why_not) const {
+  const MemberRange& sum = range(c_.reduction.back());
+  const auto writes = [&](std::size_t read) {
+    const auto& names = request_.kernel.statements();
+    return std::any_of(names.begin(), names.end(), [&](const std::string& name) { return request_.program().statement(name).write.tensor == c_.view.accesses[1 + read].tensor; });
+  };
+  if (c_.reduction.size() != 1) why_not = "a block runs the loop of the innermost sum several times";
+  else if (sum.constant && *sum.constant <= kDepth) why_not = "the sum is one tile deep";
+  else if (writes(c_.left) || writes(c_.right)) why_not = "the kernel writes a factor";
+  else return true;
   return false;
 }
 
@@ -87,7 +107,9 @@ double TilePlanner::seconds() const {
   for (const MemberRange& r : c_.view.ranges) multiplications *= r.typical;
   const Machine& machine = request_.machine;
   // A thread's tile reads 2 t operands for t² products; waves that do not fill the machine idle.
-  const double rate = machine.frequency * machine.fma_per_cycle * machine.cores * double(tile_) / double(tile_ + 4) * std::min(1.0, blocks() / machine.cores);
+  // Tiles that are there when they are wanted leave the arithmetic alone.
+  const double waiting = ahead_ ? 0 : 1;
+  const double rate = machine.frequency * machine.fma_per_cycle * machine.cores * double(tile_) / double(tile_ + 4 + waiting) * std::min(1.0, blocks() / machine.cores);
   return multiplications / rate;
 }
 
@@ -113,14 +135,16 @@ Promotion TilePlanner::promote_factor(const Factor& factor, const std::string& a
   const auto name = [&](const std::string& part) { return digits.unique(promotion.array + "_" + part); };
   std::vector<BufferDim> rows, columns;
   const std::string y = name("y"), x = name("x"), v = name("v");
-  if (slow_extent > slow_threads) rows.push_back({static_cast<int>(slow), name("s"), slow_extent / slow_threads, ""});
+  // What runs ahead passes through registers, which have numbers, and no addresses.
+  const std::string repeated = ahead_ ? level_of_kind(request_.machine, LevelKind::unrolled) : "";
+  if (slow_extent > slow_threads) rows.push_back({static_cast<int>(slow), name("s"), slow_extent / slow_threads, repeated});
   rows.push_back({static_cast<int>(slow), y, slow_threads, agent});
   if (along_is_fast) {
     columns = {{static_cast<int>(fast), x, fast_threads, agent}, {static_cast<int>(fast), v, side, ""}};
   } else {
     // Neighbouring threads read neighbouring runs: all first runs lie before all second ones.
     const long run = &factor == &right_ ? std::min(side, run_) : side, runs = side / run;
-    if (runs > 1) columns.push_back({static_cast<int>(fast), name("h"), runs, "", run});
+    if (runs > 1) columns.push_back({static_cast<int>(fast), name("h"), runs, repeated, run});
     columns.push_back({static_cast<int>(fast), x, fast_threads, agent, runs > 1 ? side : 0});
     columns.push_back({static_cast<int>(fast), v, run, "", runs > 1 ? 1L : 0L});
   }
@@ -192,7 +216,9 @@ PlanPart TilePlanner::build(NameTable& names) const {
   part.statements = {c_.statement};
   part.members[c_.statement] = member_map(program.statement(c_.statement), true);
   part.atoms[c_.statement] = {fma_.name, boxes, "padded"};
-  part.tree = Tree::bands(sums, Tree::bands(inner, Tree()));
+  // Whole tiles have loops of their own, without a test of any thread or term.
+  const Tree products = Tree::bands(inner, Tree());
+  part.tree = Tree::bands(sums, ahead_ ? Tree::nested(products) : products);
   if (!c_.init.empty()) {
     part.statements = {c_.init, c_.statement};
     part.members[c_.init] = member_map(program.statement(c_.init), false);
@@ -216,6 +242,12 @@ PlanPart TilePlanner::build(NameTable& names) const {
   part.promotions.push_back(std::move(result));
   part.promotions.push_back(promote_factor(left_, sums.back(), digits));
   part.promotions.push_back(promote_factor(right_, sums.back(), digits));
+  if (ahead_)
+    if (auto pipelining = propose_pipeline(program, machine, request_.kernel.statements(), part.promotions, sums.back())) {
+      part.reasons.push_back(subject + "both factors are copied " + std::to_string(pipelining->ahead()) + " tiles ahead, into " + std::to_string(pipelining->slots) +
+                             " slots; to change: pipeline(\"" + iterator(c_.reduction.back()) + "\", slots=1)");
+      part.pipelines.push_back(std::move(*pipelining));
+    }
   names = digits;
   return part;
 }
@@ -241,11 +273,12 @@ std::vector<PartOption> plan_agent_contraction(const PlanRequest& request, const
     return {};
   }
   std::vector<PartOption> options;
-  for (const long tile : {8L, 4L}) {
-    const auto planner = std::make_shared<TilePlanner>(request, contraction, tile, *fma, *box);
-    if (!planner->shape(why_not)) continue;
-    options.push_back({planner->label(), planner->seconds(), [planner](NameTable& names) { return planner->build(names); }});
-  }
+  for (const long tile : {8L, 4L})
+    for (const bool ahead : {true, false}) {
+      const auto planner = std::make_shared<TilePlanner>(request, contraction, tile, ahead, *fma, *box);
+      if (!planner->shape(why_not)) continue;
+      options.push_back({planner->label(), planner->seconds(), [planner](NameTable& names) { return planner->build(names); }});
+    }
   std::stable_sort(options.begin(), options.end(), [](const PartOption& a, const PartOption& b) { return a.seconds < b.seconds; });
   return options;
 }

@@ -33,6 +33,7 @@ KernelPlan join_parts(const Kernel& kernel, const std::string& schedule, const s
     plan.digits.insert(plan.digits.end(), part.digits.begin(), part.digits.end());
     plan.atoms.insert(part.atoms.begin(), part.atoms.end());
     plan.promotions.insert(plan.promotions.end(), part.promotions.begin(), part.promotions.end());
+    plan.pipelines.insert(plan.pipelines.end(), part.pipelines.begin(), part.pipelines.end());
     branches.push_back({part.statements, part.tree});
   }
   plan.tree = branches.size() == 1 ? branches.front().tree : Tree::sequence(std::move(branches));

@@ -50,6 +50,7 @@ struct PlanPart {
   Tree tree;
   std::map<std::string, AtomChoice> atoms;
   std::vector<Promotion> promotions;
+  std::vector<Pipelining> pipelines = {};
   std::vector<std::string> reasons;
 };
 

@@ -7,6 +7,8 @@
 
 namespace tileopt {
 namespace {
+constexpr long kMostSlots = 64;
+
 
 std::string unquoted(const std::string& text) {
   const bool quoted = text.size() >= 2 && (text.front() == '"' || text.front() == '\'') && text.back() == text.front();
@@ -48,10 +50,7 @@ class PinReader {
     if (pin.primitive == "schedule") return read_schedule(pin);
     if (pin.primitive == "fuse") return read_fuse(pin);
     if (pin.primitive == "rewrite") return;  // taken before the loops that other pins name exist: choose_rewrites
-    if (pin.primitive == "pipeline") {
-      table_.pipeline = &pin;
-      return;
-    }
+    if (pin.primitive == "pipeline") return read_pipeline(pin);
     fail(pin, "unknown primitive `" + pin.primitive + "`",
          "the primitives are tile, order, promote, parallel, vectorize, unroll, atom, schedule, fuse, pipeline, rewrite");
   }
@@ -166,6 +165,23 @@ class PinReader {
     table_.fuses.push_back(std::move(fuse));
   }
 
+  void read_pipeline(const Pin& pin) {
+    const std::string hint = "write pipeline(\"k\", slots=3); slots=1 lets nothing run ahead";
+    if (pin.arguments.size() != 1) return fail(pin, "pipeline wants a loop", hint);
+    PipelinePin pipeline{loop_name(pin.arguments[0]), {}, {}, &pin};
+    if (!pipeline.loop.statement.empty() && !check_loop(pin, pipeline.loop, true)) return;
+    for (const auto& [key, value] : pin.keywords) {
+      if (key != "slots" && key != "distance") return fail(pin, "pipeline has no option `" + key + "`", "the options are slots= and distance=");
+      const auto number = read_number(pin, value);
+      if (!number) return;
+      if (*number > kMostSlots) return fail(pin, "`" + key + "` of " + value, "a ring has at most " + std::to_string(kMostSlots) + " slots");
+      (key == "slots" ? pipeline.slots : pipeline.distance) = number;
+    }
+    if (pipeline.distance && pipeline.slots && *pipeline.distance >= *pipeline.slots)
+      return fail(pin, "copies run " + std::to_string(*pipeline.distance) + " iterations ahead with " + std::to_string(*pipeline.slots) + " slots", "the iteration that computes has a slot too: distance is less than slots");
+    table_.pipelines.push_back(std::move(pipeline));
+  }
+
   std::optional<long> read_number(const Pin& pin, const std::string& text) {
     long value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -218,7 +234,7 @@ bool names(const LoopName& loop, const std::string& statement, const std::string
 
 bool PinTable::empty() const {
   return tiles.empty() && orders.empty() && promotes.empty() && parallels.empty() && vectorizes.empty() && unrolls.empty() &&
-         atoms.empty() && fuses.empty() && !schedule && !pipeline;
+         atoms.empty() && fuses.empty() && !schedule && pipelines.empty();
 }
 
 std::optional<long> PinTable::tile(const std::string& level, const std::string& statement, const std::string& iterator) const {

@@ -43,7 +43,7 @@ std::optional<Infeasible> dry_run(const Kernel& kernel, const KernelPlan& plan, 
   if (auto problem = refused(fitted)) return problem;
   const auto promoted = promote_footprints(std::get<FittedSchedule>(fitted), machine);
   if (auto problem = refused(promoted)) return problem;
-  const auto pipelined = pipeline_copies(std::get<PromotedSchedule>(promoted));
+  const auto pipelined = pipeline_copies(std::get<PromotedSchedule>(promoted), machine);
   if (auto problem = refused(pipelined)) return problem;
   const auto synchronized = place_barriers(std::get<PipelinedSchedule>(pipelined), machine);
   if (auto problem = refused(synchronized)) return problem;
@@ -209,10 +209,10 @@ Candidate<ResolvedPlan> resolve_plan(const Program& source, const Pins& pins, co
   TILEOPT_TRY(rewritten, choose_rewrites(borrow(source), pins, machine, options, resolved.reasons));
   const Program& program = *rewritten.program;
   const PinTable table = read_pins(program, pins, machine);
-  if (table.pipeline) {
-    return Infeasible{"pin", "resolve_plan", "", "", pin_text(*table.pipeline) + ": machine " + machine.name +
-                      " completes copies at once (no asynchronous copies), so there is nothing to pipeline",
-                      table.pipeline->where, "", "drop the pin on this machine"};
+  if (!table.pipelines.empty() && !machine.has_agents()) {
+    const Pin& pin = *table.pipelines.front().pin;
+    return Infeasible{"pin", "resolve_plan", "", "", pin_text(pin) + ": machine " + machine.name + " completes copies at once (no asynchronous copies), so there is nothing to pipeline",
+                      pin.where, "", "drop the pin on this machine"};
   }
   const Dependences dependences = analyze_dependences(program);
   const TypicalSizes sizes = complete_sizes(program, options.typical_sizes);

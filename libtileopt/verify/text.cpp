@@ -326,13 +326,15 @@ std::vector<std::string> tests_of(const Program& program, const Machine& machine
   return tests;
 }
 
-Outcome check_leaf(const Ast& ast, const PrintFacts::Leaf& printed, const AstLeaf& leaf, const std::vector<std::string>& tests) {
+Outcome check_leaf(const Machine& machine, const Ast& ast, const PrintFacts::Leaf& printed, const AstLeaf& leaf, const std::vector<std::string>& tests) {
   if (printed.statement != leaf.statement) return differs("a leaf", printed.statement, leaf.statement);
   const std::vector<std::string> subscripts = subscript_texts(leaf), extents = extent_texts(leaf);
   if (printed.subscripts != subscripts)
     return differs("the subscripts of " + leaf.statement, join(printed.subscripts, "; "), join(subscripts, "; "));
   if (printed.extents != extents)
     return differs("the extents of " + leaf.statement, join(printed.extents, "; "), join(extents, "; "));
+  const Pipe* pipe = machine.pipe_of(ast.statements.at(leaf.statement).atom);
+  if (!printed.pipe.empty() && (pipe == nullptr || pipe->name != printed.pipe)) return differs("when " + leaf.statement + " is done", "later, by pipe " + printed.pipe, pipe == nullptr ? "at once" : "by pipe " + pipe->name);
   if (printed.tested != tests) return differs("what " + leaf.statement + " tests", join(printed.tested, ", "), join(tests, ", "));
   long points = 1;
   for (const AstStatement::BoxDigit& digit : ast.statements.at(leaf.statement).box) points *= digit.radix;
@@ -344,7 +346,7 @@ Outcome check_leaf(const Ast& ast, const PrintFacts::Leaf& printed, const AstLea
 Outcome check_leaves(const Program& program, const Machine& machine, const Ast& ast, const PrintFacts& facts, const Expected& expected) {
   if (facts.leaves.size() != expected.leaves.size()) return miscounted("leaves", facts.leaves.size(), expected.leaves.size());
   for (std::size_t i = 0; i < facts.leaves.size(); ++i)
-    if (Outcome outcome = check_leaf(ast, facts.leaves[i], *expected.leaves[i], tests_of(program, machine, ast, *expected.leaves[i], expected.settled[i])))
+    if (Outcome outcome = check_leaf(machine, ast, facts.leaves[i], *expected.leaves[i], tests_of(program, machine, ast, *expected.leaves[i], expected.settled[i])))
       return outcome;
   return {};
 }

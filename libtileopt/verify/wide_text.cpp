@@ -43,6 +43,7 @@ Outcome check_rows(const Checker& checker, const Leaf& leaf, const ArrayUse& arr
     bool rows = held.strides.empty() || held.strides.back() == 1;
     for (std::size_t d = 0; d + 1 < held.strides.size(); ++d) rows = rows && held.strides[d] % elements == 0;
     if (held.strides.empty() && held.extents.size() > 1) rows = held.extents.back() % elements == 0;
+    if (held.slots > 1) rows = rows && held.stored_elements() % elements == 0;
     return rows ? Outcome{} : wrong(leaf, "rows of " + array.name + " are no whole number of accesses");
   }
   const Tensor& tensor = *array.tensor;

@@ -51,7 +51,7 @@ class PassTest : public ::testing::Test {
   }
   Candidate<SynchronizedSchedule> synchronized_of(const std::shared_ptr<const Program>& p, const KernelPlan& plan) {
     TILEOPT_TRY(promoted, promoted_of(p, plan));
-    TILEOPT_TRY(pipelined, pipeline_copies(promoted));
+    TILEOPT_TRY(pipelined, pipeline_copies(promoted, machine_));
     return place_barriers(pipelined, machine_);
   }
   Candidate<Ast> ast_of(const std::shared_ptr<const Program>& p, const KernelPlan& plan) {

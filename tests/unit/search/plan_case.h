@@ -70,7 +70,7 @@ class PlanCase {
     TILEOPT_TRY(digits, digitize(schedule, machine));
     TILEOPT_TRY(fitted, fit_atoms(digits, machine));
     TILEOPT_TRY(promoted, promote_footprints(fitted, machine));
-    TILEOPT_TRY(pipelined, pipeline_copies(promoted));
+    TILEOPT_TRY(pipelined, pipeline_copies(promoted, machine));
     return place_barriers(pipelined, machine);
   }
 

@@ -1,0 +1,26 @@
+/// Loops whose copies run ahead, from loops in the order of one iteration:
+///
+///   for (kb) allocate(A, B) { fetch_A(kb); copy_A(kb); copy_B(kb); C(kb) }
+///   ->
+///   allocate(A, B; kb_ring) {
+///     for (a = 0 .. d - 1) { if (a <= last) { fetch_A(a); copy_A(a); copy_B(a) } commit }
+///     for (kb) {
+///       await(kb); meet
+///       if (kb + d <= last) { fetch_A(kb + d); copy_B(kb + d) } commit      copies of iteration kb + d, into the slot of iteration kb - 1,
+///       C(kb)                                                             which all have left when they meet
+///       if (kb + d <= last) copy_A(kb + d)                               what was fetched into registers
+///     }
+///   }
+#pragma once
+
+#include <optional>
+
+#include "ir/ast.h"
+#include "ir/stages.h"
+
+namespace tileopt {
+
+/// Shifts the copies of all pipelines, and places what awaits and joins them. Before agents get their barriers.
+std::optional<Infeasible> shift_copies(const PipelinedSchedule& pipelined, Ast& ast);
+
+}  // namespace tileopt

@@ -1,0 +1,75 @@
+#include "search/choose_pipeline.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace tileopt {
+
+namespace {
+constexpr long kResident = 2;      ///< blocks that the slots leave room for on one multiprocessor: one computes while the other waits
+constexpr long kAsyncSlots = 3;    ///< two groups on their way hide the latency of memory behind two tiles of products
+constexpr long kHeldSlots = 2;     ///< what registers hold is there when one tile is done
+constexpr long kLeastBytes = 4;    ///< of an asynchronous copy
+
+bool is_of_block(const Machine& machine, const Promotion& promotion) {
+  const Space* space = machine.find_space(promotion.space);
+  const Level* level = space == nullptr || space->level.empty() ? nullptr : machine.find_level(space->level);
+  return level != nullptr && level->kind == LevelKind::independent;
+}
+
+/// The atom that copies the array asynchronously, or "".
+std::string copy_atom(const Program& program, const Machine& machine, const Promotion& promotion) {
+  const Tensor& tensor = program.tensor(promotion.tensor);
+  if (promotion.layout.empty() || promotion.element != type_name(tensor.type)) return "";
+  const BufferDim& last = promotion.layout.back();
+  const Level* level = last.level.empty() ? nullptr : machine.find_level(last.level);
+  const auto fast = tensor.contiguous_dim();
+  const bool side_by_side = fast && last.tensor_dim == static_cast<int>(*fast) && last.weight <= 1 && (level == nullptr || level->kind != LevelKind::barrier);
+  if (!side_by_side || last.radix * size_bytes(tensor.type) < kLeastBytes || (last.radix & (last.radix - 1)) != 0) return "";
+  for (const Atom& atom : machine.atoms) {
+    const Pipe* pipe = machine.pipe_of(atom.name);
+    if (atom.body == "copy" && atom.rank == 1 && pipe != nullptr && pipe->completion == Completion::group) return atom.name;
+  }
+  return "";
+}
+
+/// Of one slot; nothing where the layout leaves a radix open.
+std::optional<double> bytes_of(const Program& program, const Promotion& promotion) {
+  double elements = 1;
+  for (const BufferDim& dim : promotion.layout) {
+    if (dim.radix == 0) return std::nullopt;
+    elements *= static_cast<double>(dim.radix);
+  }
+  const double rows = promotion.layout.empty() ? 1 : elements / static_cast<double>(promotion.layout.back().radix);
+  return (elements + rows * static_cast<double>(promotion.pad)) * size_bytes(program.tensor(promotion.tensor).type);
+}
+}  // namespace
+
+std::optional<Pipelining> propose_pipeline(const Program& program, const Machine& machine, const std::vector<std::string>& statements,
+                                           const std::vector<Promotion>& promotions, const std::string& after) {
+  Pipelining pipelining;
+  pipelining.after = after;
+  bool flies = false, known = true;
+  double slot = 0;
+  for (const Promotion& promotion : promotions) {
+    if (promotion.after != after || !is_of_block(machine, promotion)) continue;
+    const bool written = std::any_of(statements.begin(), statements.end(), [&](const std::string& name) { return program.statement(name).write.tensor == promotion.tensor; });
+    if (written) continue;
+    pipelining.copies.push_back({promotion.array, copy_atom(program, machine, promotion)});
+    flies = flies || !pipelining.copies.back().atom.empty();
+    const auto bytes = bytes_of(program, promotion);
+    known = known && bytes.has_value();
+    slot += std::ceil(bytes.value_or(0) / 128) * 128;
+  }
+  if (pipelining.copies.empty()) return std::nullopt;
+  pipelining.slots = flies ? kAsyncSlots : kHeldSlots;
+  if (known && machine.multiprocessor)
+    while (pipelining.slots > 2 && kResident * static_cast<double>(pipelining.slots) * slot > static_cast<double>(machine.multiprocessor->shared_bytes)) --pipelining.slots;
+  return pipelining;
+}
+
+std::optional<Pipelining> propose_pipeline(const Program& program, const Machine& machine, const KernelPlan& plan, const std::string& after) {
+  return propose_pipeline(program, machine, plan.statements, plan.promotions, after);
+}
+
+}  // namespace tileopt
