@@ -10,6 +10,8 @@
 namespace tileopt {
 
 namespace {
+constexpr long kFewPoints = 16;
+
 bool is_memory(const Storage& storage) { return storage.kind == Storage::Kind::memory || storage.kind == Storage::Kind::value; }
 
 /// Values that are equal in both compute types.
@@ -200,9 +202,11 @@ void LeafPrinter::print_async(const LeafView& leaf, const std::vector<Fragment>&
   const bool whole = known && *known >= leaf.radices[digit];
   if (!braced) out_.open("");
   std::string remaining;
+  AstExprPtr left_name = left;
   if (!whole) {
     const std::string key = names_.fresh_value(leaf.statement->box[digit].name + "_n");
     remaining = names_.value(key);
+    left_name = ast_name(key);
     out_.line("const int64_t " + remaining + " = " + integer_c(left, names_, helpers_) + ";");
   }
   std::vector<std::string> tests;
@@ -225,7 +229,7 @@ void LeafPrinter::print_async(const LeafView& leaf, const std::vector<Fragment>&
   }
   if (!tests.empty()) {
     out_.reopen("else");
-    print_edge(leaf, leaf.extents.empty() ? constants(leaf.radices) : leaf.extents, true);
+    print_edge(leaf, whole ? constants(leaf.radices) : std::vector<AstExprPtr>{left_name}, true);
     out_.close();
   }
   if (!braced) out_.close();
@@ -281,6 +285,8 @@ void LeafPrinter::print_edge(const LeafView& leaf, const std::vector<AstExprPtr>
     if (block) out_.close();
     return;
   }
+  // A few registers are told apart by name, so that they need no address.
+  if (language_ == Language::device_cpp && leaf.copy && leaf.write.storage->named() && leaf.points() <= kFewPoints) return print_guarded_points(leaf, extents);
   LeafView spilled = leaf;
   if (block) out_.open("");
   const std::vector<Spill> spills = make_spills(spilled);
@@ -289,6 +295,21 @@ void LeafPrinter::print_edge(const LeafView& leaf, const std::vector<AstExprPtr>
   for (const Spill& spill : spills)
     if (spill.written) load_spill(spill);
   if (block) out_.close();
+}
+
+void LeafPrinter::print_guarded_points(const LeafView& leaf, const std::vector<AstExprPtr>& extents) {
+  for_each_point(leaf.radices, [&](const std::vector<long>& point) {
+    std::vector<std::string> conditions;
+    for (std::size_t b = 0; b < point.size(); ++b)
+      if (const auto known = constant_value(fold(extents[b])); !known || *known < leaf.radices[b]) conditions.push_back(std::to_string(point[b]) + " < " + integer_c(extents[b], names_, helpers_, 4));
+    out_.open(conditions.empty() ? "" : "if (" + join(conditions, " && ") + ")");
+    print_point(leaf, constants(point));
+    if (!conditions.empty() && leaf.zero_fill()) {
+      out_.reopen("else");
+      print_zero(leaf, constants(point));
+    }
+    out_.close();
+  });
 }
 
 std::string LeafPrinter::operand_value(const LeafOperand& operand, const Subscripts& subscripts) {

@@ -49,6 +49,8 @@ class LeafPrinter {
   void print_edge(const LeafView& leaf, const std::vector<AstExprPtr>& extents, bool scoped);
   void print_unrolled(const LeafView& leaf);
   void print_loops(const LeafView& leaf, const std::vector<AstExprPtr>& bounds);
+  /// Every point behind a test of the extents, without loops.
+  void print_guarded_points(const LeafView& leaf, const std::vector<AstExprPtr>& extents);
   void print_point(const LeafView& leaf, const Point& point);
   void print_zero(const LeafView& leaf, const Point& point);
   ScalarContext point_context(const LeafView& leaf, const Point& point);

@@ -295,21 +295,31 @@ class LoopBuilder {
       const isl::map to_block = keep_dims(s.domain.space(), s.dims, prefix, block.name);
       std::vector<FittedSchedule::BoxDigit> inner;
       for (std::size_t i = prefix.size(); i < s.dims.size(); ++i) {
-        const Digit* digit = promoted_.plan().find_digit(s.dims[i]);
-        inner.push_back({s.dims[i], digit == nullptr ? 0 : digit->radix});
+        inner.push_back({s.dims[i], promoted_.radix(s.dims[i])});
       }
       const bool bounded = std::all_of(inner.begin(), inner.end(), [](const FittedSchedule::BoxDigit& d) { return d.radix > 0; });
       if (!bounded) return refuse("`nested` above unbounded digits or copies of statement " + s.name + ": whole blocks would have no constant size");
       // A block that lacks the statement, or has it cut, is not whole.
-      const isl::set not_whole = fill_box(s.domain, s.dims, inner).subtract(s.domain).apply(to_block);
+      const isl::set not_whole = fill_box(s.domain, s.dims, inner).subtract(s.domain).unite(cut_points(s)).apply(to_block);
       interior = interior.intersect(s.domain.apply(to_block)).subtract(not_whole).coalesce();
       const isl::set box = fill_box(isl::set::universe(s.domain.space()), s.dims, inner);
       full.push_back(inner_statement(s, prefix.size(), box.preimage(bind_prefix(s, prefix.size()))));
+      full.back().extents.clear();
     }
     block.interior = interior.gist(touched);
     TILEOPT_TRY(full_loops, build(tree.child(), full, isl::set(promoted_.program().ctx(), "{ : }")));
     block.full = full_loops;
     return std::nullopt;
+  }
+  /// { leaf[dims] } whose box of the atom is cut.
+  static isl::set cut_points(const LeafStatement& s) {
+    isl::set cut = isl::set::empty(s.domain.space());
+    for (std::size_t b = 0; b < s.extents.size(); ++b) {
+      const isl::val radix(s.domain.ctx(), s.box[b].radix);
+      const isl::pw_aff whole = isl::manage(isl_pw_aff_val_on_domain(s.domain.copy(), radix.copy()));
+      cut = cut.unite(isl::manage(isl_pw_aff_lt_set(s.extents[b].copy(), whole.copy())));
+    }
+    return cut;
   }
   /// Dimension `position` of `set` equal to a parameter called `name`.
   static isl_set* bind_to_parameter(isl_set* set, unsigned position, const std::string& name) {

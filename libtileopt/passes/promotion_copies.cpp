@@ -247,7 +247,8 @@ std::optional<Infeasible> PromotionBuilder::add_copy(const Promotion& promotion,
       result_.copy_radices_.emplace(d.name, tile.extents[i]);
     }
     if (leaf_box.empty() && !loops.empty() && loops.back() == promotion.layout.back().name && promotion.layout.back().level.empty()) result_.copy_levels_[loops.back()] = lockstep;
-    branches.push_back({{name}, Tree::bands(loops, Tree())});
+    const bool split = runs_ahead(promotion) && !loops.empty() && kind == LeafKind::copy_in;
+    branches.push_back({{name}, split ? Tree::nested(Tree::bands(loops, Tree())) : Tree::bands(loops, Tree())});
     result_.statements_.push_back(std::move(leaf));
   };
 
