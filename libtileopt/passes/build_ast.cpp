@@ -4,6 +4,7 @@
 #include <exception>
 #include <map>
 #include <optional>
+#include <set>
 
 #include "passes/agent_loops.h"
 #include "passes/ast_convert.h"
@@ -202,6 +203,7 @@ class LoopBuilder {
               for (std::size_t i = 0; i < leaf.instance.size(); ++i) values[block.prefix[i]] = leaf.instance[i];
               const AstNodePtr edge = substitute_names(block.edge, values);
               if (!block.interior) return make_node(AstAllocate{block.arrays, edge});
+              whole_.insert(ast_expr_text(leaf.extents.front()));
               return make_node(AstIf{leaf.extents.front(), substitute_names(block.full, values), edge});
             }
           return make_node(std::move(leaf));
@@ -209,6 +211,9 @@ class LoopBuilder {
         [&](const std::string& level) { return !agents_.empty() && (level == agents_.agent || level == agents_.independent); });
     return converter.convert(isl::manage(node));
   }
+
+  /// Texts of the conditions under which blocks are whole.
+  const std::set<std::string>& whole() const { return whole_; }
 
  private:
   /// __0, __1, ...: numbered by depth and no names of the tile language (isl's own c0, c1, ... step aside for sizes of these names).
@@ -331,6 +336,7 @@ class LoopBuilder {
   const PromotedSchedule& promoted_;
   const SynchronizedSchedule::AgentLevels& agents_;
   int blocks_made_ = 0;
+  std::set<std::string> whole_;
 };
 
 Candidate<Ast> build_loops(const SynchronizedSchedule& synchronized) {
@@ -346,7 +352,7 @@ Candidate<Ast> build_loops(const SynchronizedSchedule& synchronized) {
   if (const std::string problem = unbound_guard(ast, promoted.program()); !problem.empty())
     return Infeasible{"codegen", "build_ast", ast.kernel, "kernels[" + ast.kernel + "].tree", problem};
   if (synchronized.agent_levels().empty()) return ast;
-  if (auto problem = shift_copies(synchronized.pipelined(), ast)) return *problem;
+  if (auto problem = shift_copies(synchronized.pipelined(), builder.whole(), ast)) return *problem;
   if (auto problem = place_agents(synchronized, ast)) return *problem;
   return ast;
 }

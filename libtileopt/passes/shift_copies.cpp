@@ -20,6 +20,7 @@ AstExprPtr plus(const AstExprPtr& a, const AstExprPtr& b) {
   return ast_operation(Kind::add, {a, b});
 }
 AstExprPtr minus(const AstExprPtr& a, const AstExprPtr& b) {
+  if (a->kind == Kind::integer && b->kind == Kind::integer) return ast_integer(a->value - b->value);
   return b->kind == Kind::integer && b->value == 0 ? a : ast_operation(Kind::sub, {a, b});
 }
 
@@ -59,6 +60,73 @@ AstNodePtr restrict_to(const AstNodePtr& node, const Keep& keep, const Names& dr
   return node;
 }
 
+AstExprPtr at_value(const AstExprPtr& expr, const std::string& name, const AstExprPtr& value) {
+  if (expr->kind == Kind::name) return expr->name == name ? value : expr;
+  if (expr->arguments.empty()) return expr;
+  std::vector<AstExprPtr> arguments;
+  for (const AstExprPtr& argument : expr->arguments) arguments.push_back(at_value(argument, name, value));
+  return ast_operation(expr->kind, std::move(arguments));
+}
+
+/// What the expression grows by when `name` does by one; nothing where that is no constant.
+std::optional<std::int64_t> step_of(const AstExprPtr& expr, const std::string& name) {
+  std::set<std::string> names;
+  collect_names(expr, names);
+  if (names.count(name) == 0) return 0;
+  const auto part = [&](std::size_t argument) { return step_of(expr->arguments[argument], name); };
+  if (expr->kind == Kind::name) return 1;
+  if (expr->kind == Kind::negate) return part(0) ? std::optional(-*part(0)) : std::nullopt;
+  if (expr->kind == Kind::add || expr->kind == Kind::sub) {
+    const auto a = part(0), b = part(1);
+    return a && b ? std::optional(expr->kind == Kind::add ? *a + *b : *a - *b) : std::nullopt;
+  }
+  if (expr->kind != Kind::mul) return std::nullopt;
+  for (const std::size_t factor : {std::size_t{0}, std::size_t{1}})
+    if (expr->arguments[factor]->kind == Kind::integer)
+      if (const auto step = part(1 - factor)) return expr->arguments[factor]->value * *step;
+  return std::nullopt;
+}
+
+/// Up to which value of a loop's variable conditions hold: those that it does not move are `gates`.
+struct WholeRange {
+  std::vector<AstExprPtr> gates, limits;
+
+  /// False where the condition does not end to hold at one value.
+  bool add(const AstExprPtr& condition, const std::string& variable) {
+    if (condition->kind == Kind::integer) return condition->value != 0;
+    if (condition->kind == Kind::logical_and) return add(condition->arguments[0], variable) && add(condition->arguments[1], variable);
+    std::set<std::string> names;
+    collect_names(condition, names);
+    if (names.count(variable) == 0) {
+      const std::string text = ast_expr_text(condition);
+      for (const AstExprPtr& gate : gates)
+        if (ast_expr_text(gate) == text) return true;
+      gates.push_back(condition);
+      return true;
+    }
+    const bool ordered = condition->kind == Kind::ge || condition->kind == Kind::gt || condition->kind == Kind::le || condition->kind == Kind::lt;
+    if (!ordered) return false;
+    const bool greater = condition->kind == Kind::ge || condition->kind == Kind::gt, strict = condition->kind == Kind::gt || condition->kind == Kind::lt;
+    // room >= 0
+    AstExprPtr room = ast_operation(Kind::sub, {condition->arguments[greater ? 0 : 1], condition->arguments[greater ? 1 : 0]});
+    if (strict) room = ast_operation(Kind::sub, {room, ast_integer(1)});
+    const auto step = step_of(room, variable);
+    if (!step || *step >= 0) return false;
+    const AstExprPtr first = at_value(room, variable, ast_integer(0));
+    limits.push_back(*step == -1 ? first : ast_operation(Kind::floor_div, {first, ast_integer(-*step)}));
+    return true;
+  }
+  /// The last such value, or one before `lower`.
+  AstExprPtr last(const AstExprPtr& lower) const {
+    AstExprPtr least = limits.front();
+    for (std::size_t i = 1; i < limits.size(); ++i) least = ast_operation(Kind::min, {least, limits[i]});
+    if (gates.empty()) return least;
+    AstExprPtr all = gates.front();
+    for (std::size_t i = 1; i < gates.size(); ++i) all = ast_operation(Kind::logical_and, {all, gates[i]});
+    return ast_operation(Kind::select, {all, least, minus(lower, ast_integer(1))});
+  }
+};
+
 void collect_arrays(const AstNodePtr& node, Names& arrays) {
   if (node == nullptr) return;
   if (const auto* allocate = std::get_if<AstAllocate>(&node->node)) arrays.insert(arrays.end(), allocate->arrays.begin(), allocate->arrays.end());
@@ -67,7 +135,8 @@ void collect_arrays(const AstNodePtr& node, Names& arrays) {
 
 class CopyShifter {
  public:
-  CopyShifter(const PipelinedSchedule::Pipeline& pipeline, const PromotedSchedule& promoted, Ast& ast) : pipeline_(pipeline), ast_(ast) {
+  CopyShifter(const PipelinedSchedule::Pipeline& pipeline, const PromotedSchedule& promoted, const std::set<std::string>& whole, Ast& ast)
+      : pipeline_(pipeline), whole_(whole), ast_(ast) {
     taken_.insert(promoted.program().parameters().begin(), promoted.program().parameters().end());
     collect_variables(ast.root);
     for (auto& [name, statement] : ast_.statements) add_position_steps(statement);
@@ -149,11 +218,16 @@ class CopyShifter {
     const auto stored = [&](const std::string& statement) { return contains(pipeline_.stored, statement); };
     const AstNodePtr issue = restrict_to(body, issued, all), store = restrict_to(body, stored, all);
     const AstNodePtr compute = restrict_to(body, [&](const std::string& s) { return !issued(s) && !stored(s); }, dropped);
-    const auto at = [&](const AstNodePtr& node, const AstExprPtr& value) { return node == nullptr ? nullptr : substitute_names(node, {{loop.variable, value}}); };
-    const auto within = [&](const AstExprPtr& value, const AstNodePtr& node) -> AstNodePtr {
-      return node == nullptr ? nullptr : make_node(AstIf{ast_operation(Kind::le, {value, loop.upper}), node, nullptr});
-    };
-    const AstNodePtr commit = pipeline_.pipe.empty() ? nullptr : make_node(AstSync{"commit_" + pipeline_.ring});
+    std::vector<AstExprPtr> now, then;  // conditions of what is whole, of this iteration and of the one that is copied
+    const AstNodePtr whole_issue = side(issue, true, then), whole_store = side(store, true, then), whole_compute = side(compute, true, now);
+    WholeRange range;
+    const AstExprPtr later = plus(variable, ast_integer(pipeline_.distance));
+    bool splits = !now.empty() && range.add(ast_operation(Kind::le, {later, loop.upper}), loop.variable);
+    for (const AstExprPtr& condition : now) splits = splits && range.add(condition, loop.variable);
+    for (const AstExprPtr& condition : then) splits = splits && range.add(at_value(condition, loop.variable, later), loop.variable);
+    std::vector<AstExprPtr> unused;
+    // Where a loop of its own runs what is whole, what is left takes every test.
+    const auto rest = [&](const AstNodePtr& node) { return splits ? side(node, false, unused) : node; };
 
     AstFor ahead;
     ahead.variable = loop.variable + "_ahead";
@@ -163,16 +237,46 @@ class CopyShifter {
     ahead.lower = ast_integer(0);
     ahead.upper = ast_integer(pipeline_.distance - 1);
     const AstExprPtr early = plus(loop.lower, ast_name(ahead.variable));
-    ahead.body = block_of({within(early, held(block_of({at(issue, early), at(store, early)}))), commit});
+    ahead.body = block_of({within(loop, early, held(block_of({at(loop, rest(issue), early), at(loop, rest(store), early)}))), commit()});
+    std::vector<AstNodePtr> loops = {make_node(std::move(ahead))};
 
-    AstFor steady = loop;
-    const AstExprPtr later = plus(variable, ast_integer(pipeline_.distance));
-    std::vector<AstNodePtr> steps;
-    if (commit != nullptr) steps.push_back(make_node(AstSync{"await_" + pipeline_.ring, position, pipeline_.distance - 1}));
-    steps.push_back(make_node(AstSync{"meet_" + pipeline_.ring, position}));
-    steps.insert(steps.end(), {within(later, at(issue, later)), commit, compute, within(later, at(store, later))});
-    steady.body = held(block_of(std::move(steps)));
-    return make_node(AstAllocate{pipeline_.arrays, block_of({make_node(std::move(ahead)), make_node(std::move(steady))}), {pipeline_.ring}});
+    AstFor last = loop;
+    if (splits) {
+      AstFor steady = loop;
+      steady.upper = range.last(loop.lower);
+      steady.body = iteration({at(loop, whole_issue, later), commit(), whole_compute, at(loop, whole_store, later)}, position);
+      last.lower = ast_operation(Kind::max, {loop.lower, plus(steady.upper, ast_integer(1))});
+      loops.push_back(make_node(std::move(steady)));
+    }
+    last.body = iteration({within(loop, later, at(loop, rest(issue), later)), commit(), rest(compute), within(loop, later, at(loop, rest(store), later))}, position);
+    loops.push_back(make_node(std::move(last)));
+    return make_node(AstAllocate{pipeline_.arrays, block_of(std::move(loops)), {pipeline_.ring}});
+  }
+
+  static AstNodePtr at(const AstFor& loop, const AstNodePtr& node, const AstExprPtr& value) {
+    return node == nullptr ? nullptr : substitute_names(node, {{loop.variable, value}});
+  }
+  static AstNodePtr within(const AstFor& loop, const AstExprPtr& value, const AstNodePtr& node) {
+    return node == nullptr ? nullptr : make_node(AstIf{ast_operation(Kind::le, {value, loop.upper}), node, nullptr});
+  }
+  AstNodePtr commit() const { return pipeline_.pipe.empty() ? nullptr : make_node(AstSync{"commit_" + pipeline_.ring}); }
+  AstNodePtr iteration(std::vector<AstNodePtr> steps, const AstExprPtr& position) const {
+    steps.insert(steps.begin(), make_node(AstSync{"meet_" + pipeline_.ring, position}));
+    if (!pipeline_.pipe.empty()) steps.insert(steps.begin(), make_node(AstSync{"await_" + pipeline_.ring, position, pipeline_.distance - 1}));
+    return held(block_of(std::move(steps)));
+  }
+
+  /// One side of every branch that tells whole blocks from others; `conditions`: of those.
+  AstNodePtr side(const AstNodePtr& node, bool whole, std::vector<AstExprPtr>& conditions) const {
+    if (node == nullptr || std::holds_alternative<AstLeaf>(node->node)) return node;
+    const auto* branch = std::get_if<AstIf>(&node->node);
+    if (branch != nullptr && branch->else_body != nullptr && whole_.count(ast_expr_text(branch->condition)) != 0) {
+      conditions.push_back(branch->condition);
+      return side(whole ? branch->then_body : branch->else_body, whole, conditions);
+    }
+    std::vector<AstNodePtr> children;
+    for (const AstNodePtr& child : children_of(node)) children.push_back(side(child, whole, conditions));
+    return with_children(node, children);
   }
 
   AstNodePtr held(const AstNodePtr& body) const { return pipeline_.held.empty() ? body : make_node(AstAllocate{pipeline_.held, body}); }
@@ -188,6 +292,7 @@ class CopyShifter {
   }
 
   const PipelinedSchedule::Pipeline& pipeline_;
+  const std::set<std::string>& whole_;
   Ast& ast_;
   std::set<std::string> taken_;
   int found_ = 0;
@@ -195,9 +300,9 @@ class CopyShifter {
 };
 }  // namespace
 
-std::optional<Infeasible> shift_copies(const PipelinedSchedule& pipelined, Ast& ast) {
+std::optional<Infeasible> shift_copies(const PipelinedSchedule& pipelined, const std::set<std::string>& whole, Ast& ast) {
   for (const PipelinedSchedule::Pipeline& pipeline : pipelined.pipelines())
-    if (auto problem = CopyShifter(pipeline, pipelined.promoted(), ast).run()) return problem;
+    if (auto problem = CopyShifter(pipeline, pipelined.promoted(), whole, ast).run()) return problem;
   return std::nullopt;
 }
 

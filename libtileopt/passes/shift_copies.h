@@ -4,23 +4,27 @@
 ///   ->
 ///   allocate(A, B; kb_ring) {
 ///     for (a = 0 .. d - 1) { if (a <= last) { fetch_A(a); copy_A(a); copy_B(a) } commit }
-///     for (kb) {
+///     for (kb <= w) {                                                    what is whole: without a test
 ///       await(kb); meet
-///       if (kb + d <= last) { fetch_A(kb + d); copy_B(kb + d) } commit      copies of iteration kb + d, into the slot of iteration kb - 1,
+///       fetch_A(kb + d); copy_B(kb + d); commit                           copies of iteration kb + d, into the slot of iteration kb - 1,
 ///       C(kb)                                                             which all have left when they meet
-///       if (kb + d <= last) copy_A(kb + d)                               what was fetched into registers
+///       copy_A(kb + d)                                                    what was fetched into registers
 ///     }
+///     for (kb > w) { the same behind tests: what is cut, and the last d, which have nothing to copy }
 ///   }
 #pragma once
 
 #include <optional>
+#include <set>
+#include <string>
 
 #include "ir/ast.h"
 #include "ir/stages.h"
 
 namespace tileopt {
 
-/// Shifts the copies of all pipelines, and places what awaits and joins them. Before agents get their barriers.
-std::optional<Infeasible> shift_copies(const PipelinedSchedule& pipelined, Ast& ast);
+/// Shifts the copies of all pipelines, and places what awaits and joins them. Before agents get their barriers. `whole`: texts of the conditions of
+/// branches whose two sides do the same, the first one for blocks that are whole.
+std::optional<Infeasible> shift_copies(const PipelinedSchedule& pipelined, const std::set<std::string>& whole, Ast& ast);
 
 }  // namespace tileopt

@@ -7,7 +7,7 @@ namespace tileopt {
 
 namespace {
 constexpr long kResident = 2;      ///< blocks that the slots leave room for on one multiprocessor: one computes while the other waits
-constexpr long kAsyncSlots = 3;    ///< two groups on their way hide the latency of memory behind two tiles of products
+constexpr long kAsyncSlots = 4;    ///< a power of two, so that slots are cheap to number; groups on their way cost nothing but room
 constexpr long kHeldSlots = 2;     ///< what registers hold is there when one tile is done
 constexpr long kLeastBytes = 4;    ///< of an asynchronous copy
 
@@ -64,7 +64,7 @@ std::optional<Pipelining> propose_pipeline(const Program& program, const Machine
   if (pipelining.copies.empty()) return std::nullopt;
   pipelining.slots = flies ? kAsyncSlots : kHeldSlots;
   if (known && machine.multiprocessor)
-    while (pipelining.slots > 2 && kResident * static_cast<double>(pipelining.slots) * slot > static_cast<double>(machine.multiprocessor->shared_bytes)) --pipelining.slots;
+    while (pipelining.slots > 2 && kResident * static_cast<double>(pipelining.slots) * slot > static_cast<double>(machine.multiprocessor->shared_bytes)) pipelining.slots /= 2;
   return pipelining;
 }
 

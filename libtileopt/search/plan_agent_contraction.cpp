@@ -13,6 +13,7 @@ namespace {
 
 constexpr long kThreads = 16;         ///< of a block along rows and along lanes
 constexpr long kDepth = 16;           ///< of the sum, in shared memory at a time
+constexpr long kDepthAhead = 8;       ///< the same where tiles are copied ahead: more of them, and unrolled code that stays in its cache
 constexpr long kVectorBytes = 16;     ///< that a thread copies side by side
 constexpr double kLeastSum = 64;      ///< terms from which tiles pay
 
@@ -27,7 +28,7 @@ class TilePlanner {
  public:
   /// `ahead`: copies run ahead of the products.
   TilePlanner(const PlanRequest& request, const Contraction& contraction, long tile, bool ahead, const Atom& fma, const Atom& box)
-      : request_(request), c_(contraction), tile_(tile), ahead_(ahead), run_(run_of(contraction, tile)), fma_(fma), box_(box) {}
+      : request_(request), c_(contraction), tile_(tile), ahead_(ahead), depth_(ahead ? kDepthAhead : kDepth), run_(run_of(contraction, tile)), fma_(fma), box_(box) {}
 
   bool shape(std::string& why_not);
   std::string label() const { return "shared tiles of " + std::to_string(kThreads * tile_) + "x" + std::to_string(kThreads * tile_) + (ahead_ ? ", copied ahead" : ""); }
@@ -48,7 +49,7 @@ class TilePlanner {
   const Contraction c_;  ///< options are built after planning has moved on
   long tile_;
   bool ahead_;
-  long run_;
+  long depth_, run_;
   const Atom& fma_;
   const Atom& box_;
   Factor left_, right_;
@@ -88,7 +89,7 @@ bool TilePlanner::may_run_ahead(std::string& why_not) const {
     return std::any_of(names.begin(), names.end(), [&](const std::string& name) { return request_.program().statement(name).write.tensor == c_.view.accesses[1 + read].tensor; });
   };
   if (c_.reduction.size() != 1) why_not = "a block runs the loop of the innermost sum several times";
-  else if (sum.constant && *sum.constant <= kDepth) why_not = "the sum is one tile deep";
+  else if (sum.constant && *sum.constant <= depth_) why_not = "the sum is one tile deep";
   else if (writes(c_.left) || writes(c_.right)) why_not = "the kernel writes a factor";
   else return true;
   return false;
@@ -127,7 +128,7 @@ Promotion TilePlanner::promote_factor(const Factor& factor, const std::string& a
   promotion.zero_fill = true;
   const bool along_is_fast = factor.access->contiguous != factor.across;
   const std::size_t fast = along_is_fast ? factor.along : factor.across, slow = along_is_fast ? factor.across : factor.along;
-  const long fast_extent = along_is_fast ? kDepth : factor.across_extent, slow_extent = along_is_fast ? factor.across_extent : kDepth;
+  const long fast_extent = along_is_fast ? depth_ : factor.across_extent, slow_extent = along_is_fast ? factor.across_extent : depth_;
   // What a thread multiplies side by side may not be cut by what a thread copies.
   const long vector = std::max(2L, kVectorBytes / factor.access->element_bytes);
   const long side = std::min(fast_extent / 2, along_is_fast ? vector : std::max(vector, tile_));
@@ -158,8 +159,8 @@ Promotion TilePlanner::promote_factor(const Factor& factor, const std::string& a
   promotion.layout.insert(promotion.layout.end(), columns.begin(), columns.end());
   if (!along_is_fast) return promotion;
   const std::vector<SharedAccess> accesses = {
-      {[=](long lane, long row) { return lane % fast_threads * side * row + lane / fast_threads; }, 1, factor.across_extent * kDepth / (kThreads * kThreads)},
-      {[this](long lane, long) { return lane / kThreads * tile_; }, std::max(1L, std::min(tile_, kVectorBytes / factor.access->element_bytes)), kDepth * std::max(1L, tile_ * factor.access->element_bytes / kVectorBytes)}};
+      {[=](long lane, long row) { return lane % fast_threads * side * row + lane / fast_threads; }, 1, factor.across_extent * depth_ / (kThreads * kThreads)},
+      {[this](long lane, long) { return lane / kThreads * tile_; }, std::max(1L, std::min(tile_, kVectorBytes / factor.access->element_bytes)), depth_ * std::max(1L, tile_ * factor.access->element_bytes / kVectorBytes)}};
   if (request_.machine.multiprocessor) promotion.pad = choose_padding(accesses, factor.across_extent, factor.access->element_bytes, *request_.machine.multiprocessor);
   return promotion;
 }
@@ -173,7 +174,7 @@ PlanPart TilePlanner::build(NameTable& names) const {
   const std::string subject = "kernel " + request_.kernel.name() + ": " + c_.statement + ": ";
   const std::string side = std::to_string(kThreads * tile_);
   part.reasons.push_back(subject + "a block computes " + side + "x" + side + " of " + c_.view.accesses[0].tensor + " along " + iterator(c_.rows) + ", " + iterator(c_.lanes) + ", " +
-                         std::to_string(kDepth) + " terms of both factors in shared memory at a time; a thread " + std::to_string(tile_) + "x" + std::to_string(tile_) + " in registers" +
+                         std::to_string(depth_) + " terms of both factors in shared memory at a time; a thread " + std::to_string(tile_) + "x" + std::to_string(tile_) + " in registers" +
                          "; to change: atom(" + c_.statement + ", \"scalar\")");
   std::map<std::size_t, std::string> member;
   for (std::size_t m = 0; m < c_.view.members.size(); ++m) member[m] = names.unique(iterator(m));
@@ -187,7 +188,7 @@ PlanPart TilePlanner::build(NameTable& names) const {
   for (std::size_t m = 0; m < c_.view.members.size(); ++m) {
     if (m == c_.rows) table[m] = {{digit(m, 'b'), 0, block}, {digit(m, 't'), kThreads, agent}, {digit(m, 'i'), tile_, atom}};
     else if (m == c_.lanes) table[m] = {{digit(m, 'b'), 0, block}, {digit(m, 't'), kThreads, agent}, {digit(m, 'h'), tile_ / run_, atom}, {digit(m, 'i'), run_, atom}};
-    else if (m == c_.reduction.back()) table[m] = {{digit(m, 'b'), 0, serial}, {digit(m, 'i'), kDepth, unrolled}};
+    else if (m == c_.reduction.back()) table[m] = {{digit(m, 'b'), 0, serial}, {digit(m, 'i'), depth_, unrolled}};
     else table[m] = {{member.at(m), 0, is_summed(m) ? serial : block}};
     part.digits.emplace_back(member.at(m), table[m]);
   }

@@ -150,11 +150,21 @@ class HappensBefore {
     return Refutation{second.leaf->label + verb(second) + name + what, sample(execution_, pairs).text(), where.where()};
   }
 
+  /// Loops around the leaf down to the blocks of its launch: no thread of another block waits for what this one has issued.
+  std::size_t block_loops(const Leaf& leaf) const {
+    std::size_t count = 0;
+    for (std::size_t i = 0; i < leaf.loop_ids.size(); ++i) {
+      const LoopUse& loop = execution_.loops[leaf.loop_ids[i]];
+      if (loop.kind == LevelKind::independent && !loop.node->persistent) count = i + 1;
+    }
+    return count;
+  }
+
   /// Storage is used again when a lifetime ends: until then, all that was issued is done.
   Outcome check_landed(std::size_t array) const {
     for (const Touch& touch : touches_[array]) {
       if (touch.leaf->pipe == nullptr) continue;
-      const isl::set open = touch.access->element.domain().subtract(ordering_.completed(*touch.leaf, shared_loops(array)));
+      const isl::set open = touch.access->element.domain().subtract(ordering_.completed(*touch.leaf, std::max(shared_loops(array), block_loops(*touch.leaf))));
       if (open.is_empty()) continue;
       return Refutation{touch.leaf->label + verb(touch) + execution_.arrays[array].name + " and nobody waits until it is done",
                         sample(execution_, open).text(), touch.leaf->where()};
