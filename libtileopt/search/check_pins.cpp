@@ -82,6 +82,7 @@ class PinApplier {
     for (const PromotePin& pin : pins.promotes) {
       if (auto unmet = promote(pin)) return unmet;
     }
+    drop_stale_pipelines();
     for (const PipelinePin& pin : pins.pipelines) {
       if (auto unmet = pipeline(pin)) return unmet;
     }
@@ -431,6 +432,15 @@ class PinApplier {
     plan_.promotions.insert(place, std::move(promotion));
     took_effect(*pin.pin);
     return std::nullopt;
+  }
+
+  /// Of arrays that pins have taken out, or moved to another loop.
+  void drop_stale_pipelines() {
+    for (Pipelining& pipelining : plan_.pipelines)
+      std::erase_if(pipelining.copies, [&](const Pipelining::Copy& copy) {
+        return std::none_of(plan_.promotions.begin(), plan_.promotions.end(), [&](const Promotion& p) { return p.array == copy.array && p.after == pipelining.after; });
+      });
+    std::erase_if(plan_.pipelines, [](const Pipelining& pipelining) { return pipelining.copies.empty(); });
   }
 
   /// What is promoted below the loop runs ahead, as far as it may.

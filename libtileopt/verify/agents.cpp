@@ -180,7 +180,8 @@ isl::map Ordering::chain(const Occurrence& first, const Sync& await, long commit
     if (commits < 2) continue;
     for (const Sync* later : closing) next = next.unite(program_order(execution_, *commit, *later, shared).to_union_map());
   }
-  for (long i = 1; i < commits; ++i) reached = reached.apply_range(next).coalesce();
+  // From the await backwards: commits have few loops around them, and what is issued has many.
+  for (long i = 1; i < commits; ++i) last = next.apply_range(last).coalesce();
   const isl::union_map all = reached.apply_range(last).coalesce();
   return all.is_empty() ? no_pairs(first, await) : all.as_map();
 }

@@ -280,6 +280,13 @@ bool share_a_role(const RingLine& first, const RingLine& second) {
   return false;
 }
 
+/// Scopes that follow each other in one kernel would use the same bytes, and a line knows of one of them only.
+void refuse_second_scope(const Execution& execution, std::size_t array) {
+  const Array* promoted = execution.arrays[array].promoted;
+  const auto scopes = std::count_if(execution.arrays.begin(), execution.arrays.end(), [&](const ArrayUse& use) { return use.promoted == promoted; });
+  if (scopes > 1) throw Undecided("array " + promoted->name + " is opened in " + std::to_string(scopes) + " scopes of its ring");
+}
+
 void check_line(const Line& line) {
   const Execution& execution = line.execution();
   Report& report = line.checker.report;
@@ -290,7 +297,10 @@ void check_line(const Line& line) {
   for (std::size_t a = 0; a < execution.arrays.size(); ++a) {
     const ArrayUse& array = execution.arrays[a];
     if (!array.ring || std::count(line.ring.rings().begin(), line.ring.rings().end(), *array.ring) == 0) continue;
-    report.prove(entry("slots", array.name), [&] { return check_reuse(line, a); });
+    report.prove(entry("slots", array.name), [&] {
+      refuse_second_scope(execution, a);
+      return check_reuse(line, a);
+    });
     report.prove(entry("races", "slots of " + array.name), [&] { return check_arrival(line, a); });
   }
   for (const std::size_t ring : line.ring.rings())
