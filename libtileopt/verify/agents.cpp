@@ -190,7 +190,10 @@ isl::map Ordering::awaited(const Leaf& leaf, const Sync& await, std::size_t shar
   if (leaf.pipe == nullptr || leaf.pipe->completion != Completion::group || leaf.pipe->name != await.declared->target ||
       !may_share_agent(leaf, await) || !run_by_all(execution_, await))
     return no_pairs(leaf, await);
-  return chain(leaf, await, await.node->pending + 1, shared);
+  const auto key = std::make_tuple(&leaf, &await, shared);
+  const auto known = awaited_.find(key);
+  if (known != awaited_.end()) return known->second;
+  return awaited_.emplace(key, chain(leaf, await, await.node->pending + 1, shared)).first->second;
 }
 
 isl::map Ordering::closed_before(const Sync& commit, const Sync& await, std::size_t shared) const {

@@ -2,7 +2,9 @@
 /// All relations are exact and affine: no transitive closure is taken.
 #pragma once
 
+#include <map>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "ir/machine.h"
@@ -63,6 +65,8 @@ class Ordering {
   isl::map chain(const Occurrence& first, const Sync& await, long commits, std::size_t shared) const;
 
   const Execution& execution_;
+  /// What is asked of a leaf for every array that it touches, and of every pair of events.
+  mutable std::map<std::tuple<const Leaf*, const Sync*, std::size_t>, isl::map> awaited_;
 };
 
 /// `pairs` { A[..] -> B[..] } without those that the end of a launch orders, or that are in different blocks of one launch. A run of the

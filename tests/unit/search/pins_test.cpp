@@ -155,6 +155,19 @@ TEST(Pins, PipelineIsRefusedOnCpus) {
   EXPECT_NE(PlanCase(kRows).infeasible("pipeline(\"j\", slots=4)").find("nothing to pipeline"), std::string::npos);
 }
 
+TEST(Pins, PipelineSetsSlotsAndDistanceOnGpus) {
+  const PlanCase gemm(kernel_file("gemm"));
+  const KernelPlan two = gemm.kernel("pipeline(\"k\", slots=2)", "h200");
+  ASSERT_EQ(two.pipelines.size(), 1u);
+  EXPECT_EQ(two.pipelines.front().slots, 2);
+  EXPECT_EQ(two.pipelines.front().ahead(), 1);
+  EXPECT_EQ(gemm.kernel("pipeline(\"kb\", distance=2)", "h200").pipelines.front().ahead(), 2);
+  EXPECT_TRUE(gemm.kernel("pipeline(\"k\", slots=1)", "h200").pipelines.empty());
+  EXPECT_EQ(gemm.kernel("promote(A, \"none\")\natom(C, \"scalar\")", "h200").pipelines.size(), 0u);
+  EXPECT_NE(PlanCase(kRows).infeasible("pipeline(\"j\", slots=4)", "h200").find("nothing is only copied into memory of a block"), std::string::npos);
+  for (const char* wrong : {"pipeline(\"k\", slots=2, distance=2)", "pipeline(\"k\", slots=65)", "pipeline(\"k\", stages=2)"}) EXPECT_THROW(gemm.resolve(wrong, "h200"), Errors) << wrong;
+}
+
 TEST(Pins, AmbiguousNamesListTheCandidates) {
   const std::string reason = PlanCase(kTwoNests).infeasible("parallel(\"i\")");
   EXPECT_NE(reason.find("Y.i or Z.i"), std::string::npos) << reason;
