@@ -486,6 +486,9 @@ LeafShape TreeInterpreter::State::ast_shape(const AstStatement& statement, const
 }
 
 std::optional<TreeFault> TreeInterpreter::State::run_ast(const Ast& ast) {
+  if (synchronizes(ast.root))
+    throw Errors(Diagnostic{ErrorCode::invalid_dump, {}, "the Ast of kernel `" + ast.kernel + "` runs roles side by side or synchronizes, which is not interpreted",
+                            "run it in the emulator: `check --emulate`", ""});
   const Promoted promoted = make_promoted(ast.arrays);
   std::map<std::string, LeafShape> shapes;
   for (const auto& [name, statement] : ast.statements) {

@@ -82,7 +82,7 @@ class PinApplier {
     for (const PromotePin& pin : pins.promotes) {
       if (auto unmet = promote(pin)) return unmet;
     }
-    drop_stale_pipelines();
+    drop_stale_pipelines(plan_);
     for (const PipelinePin& pin : pins.pipelines) {
       if (auto unmet = pipeline(pin)) return unmet;
     }
@@ -434,15 +434,6 @@ class PinApplier {
     return std::nullopt;
   }
 
-  /// Of arrays that pins have taken out, or moved to another loop.
-  void drop_stale_pipelines() {
-    for (Pipelining& pipelining : plan_.pipelines)
-      std::erase_if(pipelining.copies, [&](const Pipelining::Copy& copy) {
-        return std::none_of(plan_.promotions.begin(), plan_.promotions.end(), [&](const Promotion& p) { return p.array == copy.array && p.after == pipelining.after; });
-      });
-    std::erase_if(plan_.pipelines, [](const Pipelining& pipelining) { return pipelining.copies.empty(); });
-  }
-
   /// What is promoted below the loop runs ahead, as far as it may.
   std::optional<Infeasible> pipeline(const PipelinePin& pin) {
     std::optional<Infeasible> problem;
@@ -450,20 +441,8 @@ class PinApplier {
     if (!after) after = digit_of(pin.loop, *pin.pin, {}, problem);
     if (problem) return problem;
     if (!after) return std::nullopt;
-    const auto existing = std::find_if(plan_.pipelines.begin(), plan_.pipelines.end(), [&](const Pipelining& p) { return p.after == *after; });
-    if (pin.slots == 1L) {
-      if (existing != plan_.pipelines.end()) plan_.pipelines.erase(existing);
-      took_effect(*pin.pin);
-      return std::nullopt;
-    }
-    auto pipelining = existing != plan_.pipelines.end() ? std::optional(*existing) : propose_pipeline(request_.program(), request_.machine, plan_, *after);
-    if (!pipelining)
+    if (!set_pipeline(request_.program(), request_.machine, plan_, *after, pin.slots, pin.distance))
       return refuse(*pin.pin, "pipelines", "below loop `" + *after + "` nothing is only copied into memory of a block", "promote what the loop reads to a space that a block's threads share");
-    if (existing != plan_.pipelines.end()) plan_.pipelines.erase(existing);
-    if (pin.slots) pipelining->slots = *pin.slots;
-    pipelining->distance = pin.distance.value_or(0);
-    if (pipelining->distance >= pipelining->slots) pipelining->slots = pipelining->distance + 1;
-    plan_.pipelines.push_back(std::move(*pipelining));
     took_effect(*pin.pin);
     return std::nullopt;
   }

@@ -72,4 +72,25 @@ std::optional<Pipelining> propose_pipeline(const Program& program, const Machine
   return propose_pipeline(program, machine, plan.statements, plan.promotions, after);
 }
 
+bool set_pipeline(const Program& program, const Machine& machine, KernelPlan& plan, const std::string& after, std::optional<long> slots, std::optional<long> distance) {
+  const auto existing = std::find_if(plan.pipelines.begin(), plan.pipelines.end(), [&](const Pipelining& p) { return p.after == after; });
+  auto pipelining = existing != plan.pipelines.end() ? std::optional(*existing) : propose_pipeline(program, machine, plan, after);
+  if (existing != plan.pipelines.end()) plan.pipelines.erase(existing);
+  if (slots == 1L) return true;
+  if (!pipelining) return false;
+  if (slots) pipelining->slots = *slots;
+  pipelining->distance = distance.value_or(0);
+  pipelining->slots = std::max(pipelining->slots, pipelining->distance + 1);
+  plan.pipelines.push_back(std::move(*pipelining));
+  return true;
+}
+
+void drop_stale_pipelines(KernelPlan& plan) {
+  for (Pipelining& pipelining : plan.pipelines)
+    std::erase_if(pipelining.copies, [&](const Pipelining::Copy& copy) {
+      return std::none_of(plan.promotions.begin(), plan.promotions.end(), [&](const Promotion& p) { return p.array == copy.array && p.after == pipelining.after; });
+    });
+  std::erase_if(plan.pipelines, [](const Pipelining& pipelining) { return pipelining.copies.empty(); });
+}
+
 }  // namespace tileopt

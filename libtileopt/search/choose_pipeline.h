@@ -18,4 +18,10 @@ std::optional<Pipelining> propose_pipeline(const Program& program, const Machine
 std::optional<Pipelining> propose_pipeline(const Program& program, const Machine& machine, const std::vector<std::string>& statements,
                                            const std::vector<Promotion>& promotions, const std::string& after);
 
+/// Gives the loop so many slots and iterations ahead (nothing: as proposed); one slot: nothing runs ahead. False where nothing can.
+bool set_pipeline(const Program& program, const Machine& machine, KernelPlan& plan, const std::string& after, std::optional<long> slots, std::optional<long> distance);
+
+/// Leaves out copies of arrays that are promoted no more, or below another loop.
+void drop_stale_pipelines(KernelPlan& plan);
+
 }  // namespace tileopt
