@@ -227,7 +227,8 @@ isl::set Ordering::completed(const Leaf& leaf, std::size_t shared) const {
 
 isl::map Ordering::done_before(const Leaf& first, const Occurrence& second, std::size_t shared, bool private_to_threads) const {
   isl::map ordered = no_pairs(first, second);
-  const std::vector<const Sync*> meetings = joins(first, second);
+  // What one thread does with what is its own is in its program order: meetings add nothing.
+  const std::vector<const Sync*> meetings = private_to_threads && first.pipe == nullptr ? std::vector<const Sync*>() : joins(first, second);
   const bool one_thread = private_to_threads || !(has_threads(execution_, first) || has_threads(execution_, second));
   // { end of `first` -> second }: in the thread that sees the end, or behind a barrier.
   const auto onwards = [&](const Occurrence& end, const isl::map& reached, bool seen_by_all) {
