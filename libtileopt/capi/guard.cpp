@@ -88,13 +88,20 @@ locale_t classic_locale() noexcept {
 }
 }  // namespace
 
-ClassicLocale::ClassicLocale() noexcept : before_(uselocale(classic_locale())), outer_(host_locale) { host_locale = before_; }
-ClassicLocale::~ClassicLocale() {
+Inside::Inside() noexcept : before_(uselocale(classic_locale())), outer_(host_locale) {
+  host_locale = before_;
+  fegetenv(&environment_);
+  fesetenv(FE_DFL_ENV);
+  pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancelling_);
+}
+Inside::~Inside() {
   uselocale(before_);
   host_locale = outer_;
+  fesetenv(&environment_);
+  pthread_setcancelstate(cancelling_, nullptr);
 }
-HostLocale::HostLocale() noexcept : before_(uselocale(host_locale)) {}
-HostLocale::~HostLocale() { uselocale(before_); }
+Outside::Outside() noexcept : inside_(uselocale(host_locale)) {}
+Outside::~Outside() { uselocale(inside_); }
 
 void reject(ErrorCode code, const std::string& message, const std::string& hint) {
   throw Errors(Diagnostic{code, {}, message, hint, ""});

@@ -1,6 +1,7 @@
 /// The boundary: every function of tileopt.h runs in `guard`, every one that works in a session in `in_session`.
 #pragma once
 
+#include <fenv.h>
 #include <locale.h>
 
 #include <condition_variable>
@@ -34,34 +35,30 @@ tileopt_error* new_error(const Infeasible& infeasible, const SourceTexts& texts)
 inline constexpr std::uintptr_t out_of_memory_handle = 1;
 tileopt_error* out_of_memory() noexcept;
 
-/// The C locale on this thread for as long as a call works: numbers are read and printed. The host's other threads see nothing of it.
-class ClassicLocale {
+/// What belongs to the thread while a call works: the C locale, since numbers are read and printed; the default floating-point environment,
+/// since a host may round elsewhere or trap; and no pthread_cancel, which would unwind through us. Other threads see nothing of it.
+class Inside {
  public:
-  ClassicLocale() noexcept;
-  ~ClassicLocale();
-  ClassicLocale(const ClassicLocale&) = delete;
-  ClassicLocale& operator=(const ClassicLocale&) = delete;
+  Inside() noexcept;
+  ~Inside();
+  Inside(const Inside&) = delete;
+  Inside& operator=(const Inside&) = delete;
 
  private:
   locale_t before_, outer_;
+  fenv_t environment_;
+  int cancelling_ = 0;
 };
-/// The host's own again, around its callbacks.
-class HostLocale {
- public:
-  HostLocale() noexcept;
-  ~HostLocale();
-  HostLocale(const HostLocale&) = delete;
-  HostLocale& operator=(const HostLocale&) = delete;
 
- private:
-  locale_t before_;
-};
+/// Runs a callback of the host's as the host would: under its locale. What it throws ends the call (`cancelled`).
+template <class Body>
+auto call_host(Body&& body) -> decltype(body());
 
 /// Runs `body`, turning whatever it throws into an error: nothing crosses the boundary. `texts` is what positions point into;
 /// `body` may still add to it.
 template <class Body>
 tileopt_error* guard(const SourceTexts& texts, Body&& body) noexcept {
-  const ClassicLocale locale;
+  const Inside inside;
   try {
     body();
     return nullptr;
@@ -124,6 +121,31 @@ void need_pointer(const void* pointer, const char* argument);
 int parse_threads(const std::string& text, const std::string& what);
 /// `[{"primitive": "tile", "arguments": ["thread"], "keywords": {"i": 64}}]`: a partial Plan. @throws Errors(invalid_pin, invalid_dump).
 Pins read_pins_json(const std::string& text);
+
+/// The host's own locale again, around its callbacks.
+class Outside {
+ public:
+  Outside() noexcept;
+  ~Outside();
+  Outside(const Outside&) = delete;
+  Outside& operator=(const Outside&) = delete;
+
+ private:
+  locale_t inside_;
+};
+
+template <class Body>
+auto call_host(Body&& body) -> decltype(body()) {
+  const Outside outside;
+  const std::string hint = "callbacks return, and tell by their answer what went wrong";
+  try {
+    return body();
+  } catch (const std::exception& error) {
+    throw CallError{TILEOPT_STOPPED, "cancelled", std::string("a callback threw an exception: ") + error.what(), hint};
+  } catch (...) {
+    throw CallError{TILEOPT_STOPPED, "cancelled", "a callback threw an exception", hint};
+  }
+}
 
 /// One call's turn in a session, with its time limit. @throws CallError: called from a callback of the same session (`busy`), or after
 /// tileopt_session_cancel (`cancelled`).

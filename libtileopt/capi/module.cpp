@@ -36,8 +36,7 @@ tileopt::TraceOptions trace_options(const Session& session) {
   options.on_stage = [&session, start](const std::string& stage, const std::string& kernel) { report_progress(session, start, stage, kernel); };
   if (session.dump == nullptr) return options;
   options.on_file = [&session](const std::string& path, const std::string& text) {
-    const HostLocale host;
-    if (session.dump(session.dump_user, path.c_str(), text.data(), text.size()) != 0) throw stopped_by_callback();
+    if (call_host([&] { return session.dump(session.dump_user, path.c_str(), text.data(), text.size()); }) != 0) throw stopped_by_callback();
   };
   return options;
 }
@@ -54,8 +53,7 @@ void report_progress(const Session& session, std::chrono::steady_clock::time_poi
   stop_if_asked(session);
   if (session.progress == nullptr) return;
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  const HostLocale host;
-  if (session.progress(session.progress_user, stage.c_str(), kernel.c_str(), seconds) != 0) throw stopped_by_callback();
+  if (call_host([&] { return session.progress(session.progress_user, stage.c_str(), kernel.c_str(), seconds); }) != 0) throw stopped_by_callback();
 }
 
 Request make_request(const ProgramObject& program, const OptionsObject::Values& options) {

@@ -106,8 +106,7 @@ class HostSearch {
     if (model_ != nullptr) {
       std::vector<double> values;
       for (const auto& [name, value] : score.features) values.push_back(value);
-      const HostLocale host;
-      seconds = model_->seconds(model_->user, values.data(), values.size());
+      seconds = call_host([&] { return model_->seconds(model_->user, values.data(), values.size()); });
     }
     if (!(seconds > 0) || !std::isfinite(seconds)) return -1;
     scored_.emplace_back(seconds, point);
@@ -115,12 +114,10 @@ class HostSearch {
   }
 
   bool ask(std::size_t& variant, std::vector<std::size_t>& values) {
-    const HostLocale host;
-    return search_->propose(search_->user, handle_, &variant, values.data()) != 0;
+    return call_host([&] { return search_->propose(search_->user, handle_, &variant, values.data()); }) != 0;
   }
   void tell(std::size_t variant, const std::vector<std::size_t>& values, double seconds) {
-    const HostLocale host;
-    if (search_->learn != nullptr) search_->learn(search_->user, variant, values.data(), seconds);
+    if (search_->learn != nullptr) call_host([&] { search_->learn(search_->user, variant, values.data(), seconds); });
   }
 
   void propose(std::size_t trials) {

@@ -16,7 +16,8 @@
  * sessions run side by side. An object must not be freed while another thread reads text that the object has lent.
  *
  * The host is left alone: no exception leaves, nothing calls exit or abort, nothing is written to the standard streams, signal handlers,
- * the locale and the floating-point environment stay as they are. Exceptions of C++ callbacks end the call with an error.
+ * the locale and the floating-point environment stay as they are (and do not change what is computed). Exceptions of C++ callbacks end the call
+ * with an error; pthread_cancel waits until the call is over.
  *
  * Ten lines of use:
  *

@@ -3,6 +3,7 @@
 
 #include "check.h"
 
+#include <fenv.h>
 #include <locale.h>
 #include <pthread.h>
 #include <signal.h>
@@ -256,8 +257,51 @@ static void check_host_state(void) {
   free((void *)locale);
 }
 
+/* A host that rounds upwards and traps what is not exact gets the same bytes, no signal, and its own environment back. */
+static void check_floating_point(void) {
+  tileopt_session *session = NULL;
+  OK(tileopt_session_create(&session));
+  char *before = compile_in(session, gemm, "x86-64-v3");
+  fesetround(FE_UPWARD);
+  feenableexcept(FE_DIVBYZERO | FE_INVALID | FE_OVERFLOW | FE_INEXACT);
+  char *after = compile_in(session, gemm, "x86-64-v3");
+  CHECK(fegetround() == FE_UPWARD);
+  CHECK(fegetexcept() == (FE_DIVBYZERO | FE_INVALID | FE_OVERFLOW | FE_INEXACT));
+  fedisableexcept(FE_ALL_EXCEPT);
+  fesetround(FE_TONEAREST);
+  CHECK(before != NULL && after != NULL && strcmp(before, after) == 0);
+  free(before);
+  free(after);
+  tileopt_session_free(session);
+}
+
+static void *compile_and_die(void *session) {
+  free(compile_in(session, gemm, "x86-64-v3"));
+  for (int wait = 0; wait < 1000; ++wait) {
+    pthread_testcancel();
+    usleep(10000);
+  }
+  return NULL;
+}
+
+/* pthread_cancel waits until the call is over. */
+static void check_thread_cancel(void) {
+  tileopt_session *session = NULL;
+  pthread_t thread;
+  void *result = NULL;
+  OK(tileopt_session_create(&session));
+  pthread_create(&thread, NULL, compile_and_die, session);
+  usleep(20000);
+  pthread_cancel(thread);
+  pthread_join(thread, &result);
+  CHECK(result == PTHREAD_CANCELED);
+  tileopt_session_free(session);
+}
+
 int main(void) {
   check_host_state();
+  check_floating_point();
+  check_thread_cancel();
   check_threads();
   check_callbacks();
   check_stopping();
