@@ -25,7 +25,8 @@ install_packages() {
 }
 
 build_packages=(g++ gcc make cmake ninja-build libisl-dev libgmp-dev libyaml-cpp-dev nlohmann-json3-dev libcli11-dev libsqlite3-dev)
-test_packages=(libgtest-dev python3-numpy)
+# The cross compiler and qemu run the kernels for Arm.
+test_packages=(libgtest-dev python3-numpy gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user)
 
 # Configures where needed and builds; the output is shown only where it fails. With no cache to draw on (a fresh machine),
 # precompiled headers take half of the time.

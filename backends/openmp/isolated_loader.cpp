@@ -208,7 +208,9 @@ IsolatedRun run_in_own_process(IsolatedJob& job, const std::string& compiler, do
   const std::string input = folder.path() + "/job";
   const std::string output = folder.path() + "/result";
   write_job(job, input);
-  const ProcessResult result = run_process({loader, job.object, input, output}, timeout_seconds);
+  std::vector<std::string> command = run_with();
+  command.insert(command.end(), {loader, job.object, input, output});
+  const ProcessResult result = run_process(command, timeout_seconds);
   switch (result.end) {
     case ProcessResult::End::timed_out:
       return {IsolatedRun::End::hung, 0, "the kernel did not finish in " + std::to_string(timeout_seconds) + " s"};

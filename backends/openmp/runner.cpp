@@ -47,6 +47,16 @@ struct CompiledKernel::State {
     if (handle != nullptr) dlclose(handle);
   }
 
+  /// What runs in this process. @throws ToolchainError where the kernel is another processor's.
+  CallFunction loaded_call() const {
+    if (call == nullptr) throw ToolchainError("kernels that TILEOPT_RUN_WITH runs are checked in processes of their own; they are not timed here");
+    return call;
+  }
+  WorkspaceFunction loaded_workspace() const {
+    loaded_call();
+    return workspace;
+  }
+
   std::vector<std::int64_t> size_vector(const Sizes& sizes) const { return size_values(signature, sizes); }
 
   /// The bytes of all arguments, in order, laid out as the kernel wants them.
@@ -100,6 +110,7 @@ CompiledKernel::Pending CompiledKernel::start(const Program& program, const Sour
 CompiledKernel CompiledKernel::Pending::finish() {
   done_.get();
   State& state = *state_;
+  if (!run_with().empty()) return CompiledKernel(state_);
   state.handle = dlopen(state.object.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (state.handle == nullptr) throw ToolchainError(std::string("cannot load the compiled kernel: ") + dlerror());
   keep_openmp_runtime(state.handle);
@@ -116,15 +127,15 @@ CompiledKernel CompiledKernel::compile(const Program& program, const SourceText&
 const std::string& CompiledKernel::compiler() const { return state_->compiler; }
 const std::string& CompiledKernel::object() const { return state_->object; }
 
-std::int64_t CompiledKernel::workspace_bytes(const Sizes& sizes) const { return state_->workspace(state_->size_vector(sizes).data()); }
+std::int64_t CompiledKernel::workspace_bytes(const Sizes& sizes) const { return state_->loaded_workspace()(state_->size_vector(sizes).data()); }
 
 int CompiledKernel::run(const Sizes& sizes, Arrays& arguments) const {
   const std::vector<std::int64_t> values = state_->size_vector(sizes);
-  const std::int64_t bytes = state_->workspace(values.data());
+  const std::int64_t bytes = state_->loaded_workspace()(values.data());
   if (bytes < 0) return 1;
   const std::vector<std::vector<std::byte>> images = state_->images(arguments, sizes);
   PreparedCall call = prepare(images, bytes);
-  const int code = state_->call(values.data(), call.pointers.data(), call.workspace->data());
+  const int code = state_->loaded_call()(values.data(), call.pointers.data(), call.workspace->data());
   if (!call.workspace->intact()) throw KernelFault("the kernel wrote outside its workspace");
   for (std::size_t i = 0; i < images.size(); ++i) {
     const TensorArgument& argument = state_->signature.arguments[i];
@@ -193,7 +204,7 @@ std::vector<double> CompiledKernel::bench_interleaved(const std::vector<const Co
     const State& state = *kernels[k]->state_;
     const std::vector<std::int64_t> values = state.size_vector(sizes);
     const auto start = Clock::now();
-    const int code = state.call(values.data(), calls[k].pointers.data(), calls[k].workspace->data());
+    const int code = state.loaded_call()(values.data(), calls[k].pointers.data(), calls[k].workspace->data());
     const double elapsed = std::chrono::duration<double>(Clock::now() - start).count();
     if (code != 0) throw KernelFault("the kernel refused its arguments with code " + std::to_string(code));
     return elapsed;

@@ -42,6 +42,18 @@ void compile_shared_object(const std::string& compiler, const std::vector<std::s
   throw ToolchainError(compiler + " " + how + " on generated code\n  command: " + join(command, " ") + "\n" + result.output);
 }
 
+std::vector<std::string> run_with() {
+  const char* chosen = std::getenv("TILEOPT_RUN_WITH");
+  std::istringstream words(chosen == nullptr ? "" : chosen);
+  std::vector<std::string> command;
+  for (std::string word; words >> word;) command.push_back(word);
+  if (command.empty()) return command;
+  const std::string path = find_program(command.front());
+  if (path.empty()) throw ToolchainError("TILEOPT_RUN_WITH begins with `" + command.front() + "`, which is no executable file");
+  command.front() = path;
+  return command;
+}
+
 std::vector<std::string> missing_features(const Machine& machine) {
   std::ifstream file("/proc/cpuinfo");
   std::vector<std::string> present;
@@ -59,6 +71,7 @@ std::vector<std::string> missing_features(const Machine& machine) {
 }
 
 void require_features(const Machine& machine) {
+  if (!run_with().empty()) return;
   const std::vector<std::string> missing = missing_features(machine);
   if (!missing.empty()) throw ToolchainError("this processor lacks " + join(missing, ", ") + ", which machine " + machine.name + " has");
 }

@@ -21,8 +21,14 @@ std::vector<std::string> numeric_flags(const Numerics& numerics);
 void compile_shared_object(const std::string& compiler, const std::vector<std::string>& sources, const std::string& object,
                            const Numerics& numerics, const Machine& machine, const std::vector<std::string>& extra_flags);
 
+/// $TILEOPT_RUN_WITH, a command that runs programs of another processor, with its arguments, divided at blanks: compiled kernels are
+/// started by it, e.g. `qemu-aarch64 -L /usr/aarch64-linux-gnu`. Empty: they run as they are.
+/// @throws ToolchainError where its first word is no program.
+std::vector<std::string> run_with();
+
 /// Features of `machine` (names of /proc/cpuinfo) that this processor lacks; empty where the system does not tell.
 std::vector<std::string> missing_features(const Machine& machine);
+/// Nothing is required of this processor where another program runs the kernels.
 /// @throws ToolchainError naming the features that this processor lacks.
 void require_features(const Machine& machine);
 

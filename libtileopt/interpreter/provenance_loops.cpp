@@ -156,6 +156,11 @@ class Lowering {
     deepest_ = std::max(deepest_, below);
     const auto outer = slots_;
     result.slot = declare(loop.variable, 0);
+    if (printed != nullptr && !printed->accumulator.array.empty()) {
+      result.held = printed->accumulator.array;
+      for (const std::string& subscript : printed->accumulator.subscripts) result.held_element.push_back(expr(parsed(subscript)));
+      result.held_tested = printed->accumulator.tested;
+    }
     if (result.binding != nullptr) settled_.push_back(loop.variable);
     const std::size_t leaves = leaves_;
     result.children.push_back(node(loop.body, below));

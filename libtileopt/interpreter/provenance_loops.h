@@ -39,6 +39,9 @@ struct PrintedNode {
   const AstBinding* binding = nullptr;      ///< of a loop that runs one value
   std::map<std::size_t, SlotExprs> bound_reads;
   std::map<std::size_t, SlotExpr> bound_indices;
+  std::string held;                         ///< array of which the only leaf's element is held in a variable; "": none
+  SlotExprs held_element;                   ///< as it is loaded and stored, in the first iteration
+  bool held_tested = true;                  ///< only where there is one
   // Leaves.
   const AstStatement* statement = nullptr;
   SlotExprs write, indices, extents, instance;

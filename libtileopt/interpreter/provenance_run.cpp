@@ -231,6 +231,10 @@ class Run {
       if (value < low || value > high) return;
       low = high = value;
     }
+    if (!node.held.empty() && (low <= high || !node.held_tested)) {
+      values_[node.slot] = low;
+      hold(node);
+    }
     const bool parallel = node.independent || node.lanes;
     if (parallel) parallel_.push_back({++runs_, 0, node.lanes, node.single_leaf, node.pragma});
     for (std::int64_t x = low; x <= high; x += node.step) {
@@ -240,6 +244,16 @@ class Run {
       run(node.children.front());
     }
     if (parallel) parallel_.pop_back();
+    if (!node.held.empty()) array(node.held).held.reset();
+  }
+
+  /// The element is loaded before the loop and stored after it, whatever the leaf does: until then the variable stands for it.
+  void hold(const PrintedNode& node) {
+    ContentArray& target = array(node.held);
+    const std::vector<std::int64_t> element = corner(node.held_element);
+    if (element.size() != target.shape.size()) fail("text", "an element of " + node.held + " is held that has another number of subscripts");
+    target.held = locate(target, element);
+    touch(target, *target.held, true, nullptr);
   }
 
   std::int64_t bound_value(const PrintedNode& node) {
@@ -276,6 +290,7 @@ class Run {
   /// An operand of the leaf that runs: its array, and the element at the corner of the box.
   struct Operand {
     ContentArray* array = nullptr;
+    std::optional<std::size_t> held = {};  ///< it stands for this element
     const std::vector<std::vector<long>>* steps = nullptr;
     std::vector<std::int64_t> corner;
   };
@@ -296,7 +311,7 @@ class Run {
     return result;
   }
   Operand operand(const std::string& name, const SlotExprs& subscripts, const std::vector<std::vector<long>>& steps) {
-    Operand result{&array(name), &steps, corner(subscripts)};
+    Operand result{&array(name), {}, &steps, corner(subscripts)};
     if (result.corner.size() != result.array->shape.size()) fail("bounds", name + " has another number of subscripts");
     return result;
   }
@@ -307,7 +322,7 @@ class Run {
   std::size_t place(const Operand& operand) {
     element_.resize(operand.corner.size());
     for (std::size_t d = 0; d < element_.size(); ++d) element_[d] = d < operand.steps->size() ? moved(operand.corner[d], (*operand.steps)[d]) : operand.corner[d];
-    return locate(*operand.array, element_);
+    return operand.held ? *operand.held : locate(*operand.array, element_);
   }
 
   RunningLeaf start(const PrintedNode& node) {
@@ -328,6 +343,7 @@ class Run {
     if (statement.read_arrays.size() != node.reads.size() || statement.read_steps.size() != node.reads.size())
       fail("values", "a leaf of " + statement.name + " lacks operands");
     leaf.write = operand(statement.write_array, node.write, statement.write_steps);
+    leaf.write.held = leaf.write.array->held;
     for (std::size_t r = 0; r < node.reads.size(); ++r) leaf.reads.push_back(operand(statement.read_arrays[r], node.reads[r], statement.read_steps[r]));
     leaf.instance = corner(node.instance);
     leaf.indices = corner(node.indices);

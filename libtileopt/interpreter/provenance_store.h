@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -91,6 +92,7 @@ struct ContentArray {
   bool open = true;
   std::int64_t most_elements = 0;     ///< that the printed storage holds
   std::size_t outermost = 0;          ///< the first parallel loop whose iterations share it
+  std::optional<std::size_t> held;    ///< the element that a variable of the loops around stands for
   std::vector<Content> contents;
   std::vector<Touch> touches;         ///< [element][parallel loop]
 };
