@@ -89,7 +89,7 @@ void add_loop_operators(std::vector<Operator>& operators) {
                          });
                        }});
   operators.push_back({"skip-tail", "the last, partial tile is skipped", fewer, false, [](const Subject& s) { return at_every<AstFor>(s, without_tail); }});
-  operators.push_back({"tile-off-by-one", "a constant of a loop's bound is off by one", {"coverage", "values", "bounds", "padding"}, false,
+  operators.push_back({"tile-off-by-one", "a constant of a loop's bound is off by one", {"coverage", "values", "bounds", "padding", "races"}, false,
                        [](const Subject& s) { return at_every<AstFor>(s, wrong_tile); }});
   operators.push_back({"drop-condition", "what an `if` keeps out runs", {"coverage", "values", "bounds", "padding", "order"}, false, [](const Subject& s) {
                          return at_every<AstIf>(s, [](const AstIf& branch, const Place&) -> NodeEdits {
