@@ -23,7 +23,7 @@ std::vector<Sizes> sizes_to_check(const Item& item, const SizeSpread& spread) {
   }
   if (all.empty())
     throw Errors(Diagnostic{ErrorCode::invalid_size, {item.file, 0, 0}, "program `" + item.program->name() + "` has no sizes small enough for the interpreter",
-                            "its loops run too often at every size; `compile` proves it without running it", ""});
+                            "its loops run too often at every size (--stages runs fewer than a plain check does); `compile` proves it without running it", ""});
   return all;
 }
 

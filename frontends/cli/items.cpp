@@ -261,6 +261,16 @@ void check_size_options(const std::vector<Source>& sources, const std::vector<Si
   }
 }
 
+Errors no_program(const std::vector<Source>& sources, const Options& options) {
+  if (options.program.empty()) return Errors(Diagnostic{ErrorCode::invalid_option, {}, "no program in the input", "a tile file declares programs by `def`", ""});
+  Options all = options;
+  all.program.clear();
+  const std::vector<std::string> names = names_of(sources, all);
+  const std::string nearest = nearest_name(options.program, names);
+  return Errors(Diagnostic{ErrorCode::invalid_option, {}, "no program `" + options.program + "` in the input",
+                           nearest.empty() ? "programs: " + join(names, ", ") : "did you mean `" + nearest + "`?", ""});
+}
+
 ItemResult not_proved(const Certificate& certificate, const Item& item) {
   int count = 0;
   const Obligation* first = first_unproved(certificate, count);
@@ -269,10 +279,12 @@ ItemResult not_proved(const Certificate& certificate, const Item& item) {
   const std::string message = "program `" + item.program->name() + "` is not proved: " + first->name + " of " + first->subject +
                               (first->verdict == Verdict::refuted ? " is refuted: " : " was not attempted: ") + first->reason +
                               (count > 1 ? " (and " + std::to_string(count - 1) + " more)" : "");
-  const std::string hint = item.edited.empty() && !item.request.plan ? "nothing was written; this is a bug in tileopt, please report it"
-                                                                     : "nothing was written; the plan or dump that was given is wrong there";
-  return failure(exit_not_proved, summary,
-                 render_message(first->where, message, "not-proved", first->witness, hint, item.texts) + "\n");
+  const bool given = !item.edited.empty() || item.request.plan.has_value();
+  std::string hint = "nothing was written; this is a bug in tileopt, please report it";
+  if (given) hint = "nothing was written; the plan or dump that was given is wrong there";
+  else if (first->verdict == Verdict::not_attempted) hint = "nothing was written; the proof ended at a limit and found no fault: another schedule may be within it, e.g. --pin 'schedule(\"original\")'";
+  const SourceLocation where = first->where.line == 0 ? SourceLocation{item.file, 0, 0} : first->where;
+  return failure(exit_not_proved, summary, render_message(where, message, "not-proved", first->witness, hint, item.texts) + "\n");
 }
 
 Shared shared_of_dump(const Source& source, const Options& options) {
@@ -400,8 +412,7 @@ int run_items(const Options& options, const std::function<ItemResult(const Item&
   }
   progress.clear();
   if (total == 0) {
-    std::cerr << "error: no program" << (options.program.empty() ? "" : " `" + options.program + "`") << " in the input\n";
-    return exit_user_error;
+    results.add("", "", guarded(source_texts(options, nullptr), report, [&]() -> ItemResult { throw no_program(sources, options); }));
   }
   return results.finish();
 }

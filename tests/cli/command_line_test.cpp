@@ -57,6 +57,27 @@ TEST(CommandLine, CalibrateWritesAMachineFile) {
   EXPECT_EQ(run_tool({"machines", "calibrate", "no_such"}).exit_code, 1);
 }
 
+TEST(CommandLine, AProgramThatIsNotThereIsSaidWithThoseThatAre) {
+  const ToolRun near = run_tool({"compile", kernel_file("gemm"), "--program", "gem"});
+  EXPECT_EQ(near.exit_code, 1);
+  EXPECT_NE(near.err.find("error: no program `gem` in the input [invalid-option]\n  hint: did you mean `gemm`?"), std::string::npos) << near.err;
+  const ToolRun far = run_tool({"compile", kernel_file("gemm"), "--program", "unrelated"});
+  EXPECT_NE(far.err.find("hint: programs: gemm"), std::string::npos) << far.err;
+}
+
+// Forty updates of one array: more dependences than the proof has operations for.
+TEST(CommandLine, AProofThatEndsAtALimitSaysSo) {
+  const Folder folder;
+  std::string text = "def many(A: f32[N], B: inout[f32[N]]):\n";
+  for (int k = 0; k < 40; ++k) text += "    for i in range(" + std::to_string(k) + ", N):\n        B[i] += A[i - " + std::to_string(k) + "]\n";
+  folder.write("many.tile", text);
+  const ToolRun run = run_shell("tileopt-schedule compile many.tile --machine x86-64-v3 -o many.c", folder.path());
+  EXPECT_EQ(run.exit_code, 3) << run.err;
+  EXPECT_TRUE(run.err.starts_with("many.tile: error: program `many` is not proved: ")) << run.err;
+  EXPECT_NE(run.err.find("the proof ended at a limit and found no fault"), std::string::npos) << run.err;
+  EXPECT_FALSE(exists(folder / "many.c"));
+}
+
 TEST(CommandLine, MisspeltWordsGetTheNearestOne) {
   EXPECT_NE(run_tool({"chek", "x.tile"}).err.find("did you mean `check`?"), std::string::npos);
   EXPECT_NE(run_tool({"compile", "x.tile", "--machin", "zen4"}).err.find("did you mean `--machine`?"), std::string::npos);
