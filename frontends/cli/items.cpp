@@ -271,6 +271,20 @@ Errors no_program(const std::vector<Source>& sources, const Options& options) {
                            nearest.empty() ? "programs: " + join(names, ", ") : "did you mean `" + nearest + "`?", ""});
 }
 
+/// Registers are counted by the proof: where a pin asks for more than there are, that pin is refused.
+std::optional<Infeasible> beyond_capacity(const Certificate& certificate, const Item& item) {
+  int count = 0;
+  const Obligation* first = first_unproved(certificate, count);
+  // A promoted array is called after its tensor.
+  const auto pin = std::find_if(item.request.pins.pins.begin(), item.request.pins.pins.end(), [&](const Pin& p) {
+    return p.primitive == "promote" && !p.arguments.empty() && first != nullptr && first->subject.starts_with(p.arguments.front() + "_");
+  });
+  const bool alone = std::all_of(certificate.obligations.begin(), certificate.obligations.end(),
+                                 [](const Obligation& o) { return o.verdict == Verdict::proved || o.name == "capacity"; });
+  if (first == nullptr || first->verdict != Verdict::refuted || !alone || pin == item.request.pins.pins.end()) return std::nullopt;
+  return Infeasible{"capacity", "verify", "", first->plan_entry, first->subject + ": " + first->reason, pin->where, first->witness, "promote less, or below another loop"};
+}
+
 ItemResult not_proved(const Certificate& certificate, const Item& item) {
   int count = 0;
   const Obligation* first = first_unproved(certificate, count);
@@ -334,7 +348,8 @@ Compiled compile_item(const Item& item) {
   if (!item.certificate.empty()) write_file(item.certificate, json_text(outcome.module.certificate.write()) + "\n");
   const std::string unproved = item.request.proof.attempt ? unproved_text(outcome.module.certificate) : "";
   if (!unproved.empty()) {
-    compiled.failed = not_proved(outcome.module.certificate, item);
+    const std::optional<Infeasible> beyond = beyond_capacity(outcome.module.certificate, item);
+    compiled.failed = beyond ? refused_result(item, *beyond) : not_proved(outcome.module.certificate, item);
     compiled.failed.details["certificate"] = outcome.module.certificate.write();
     return compiled;
   }

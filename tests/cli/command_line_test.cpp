@@ -65,6 +65,13 @@ TEST(CommandLine, AProgramThatIsNotThereIsSaidWithThoseThatAre) {
   EXPECT_NE(far.err.find("hint: programs: gemm"), std::string::npos) << far.err;
 }
 
+TEST(CommandLine, APinBeyondTheRegistersIsRefusedWhereItStands) {
+  const ToolRun run = run_tool({"compile", kernel_file("gemm"), "--machine", "x86-64-v3", "--pin", "promote(C, \"register\", after=\"j\")"});
+  EXPECT_EQ(run.exit_code, 2) << run.err;
+  EXPECT_TRUE(run.err.starts_with("--pin:1:1: error: C_register in kernel gemm: register arrays need 17 vector registers")) << run.err;
+  EXPECT_NE(run.err.find(" of 16 [capacity]\n"), std::string::npos) << run.err;
+}
+
 // Forty updates of one array: more dependences than the proof has operations for.
 TEST(CommandLine, AProofThatEndsAtALimitSaysSo) {
   const Folder folder;
