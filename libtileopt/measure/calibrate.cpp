@@ -27,14 +27,14 @@ const char* const product_text =
 
 /// Every call reads X as often as there are rounds; rounds stay outermost, else each part of X would be read again while it is near.
 const char* const reading_text =
-    "def reading(X: f32[R, N], total: out[f32[T, R]]):\n"
-    "    for t, r in grid(T, R):\n"
-    "        total[t, r] = sum(X[r, j] for j in range(N))\n"
+    "def reading(X: f32[N], total: out[f32[T]]):\n"
+    "    for t in range(T):\n"
+    "        total[t] = sum(X[j] for j in range(N))\n"
     "\n"
     "\n"
     "@schedule(reading)\n"
     "def in_order():\n"
-    "    order(\"t\", \"r\")\n";
+    "    tile(\"serial\", t=0)\n";
 
 class Calibrator {
  public:
@@ -67,12 +67,9 @@ class Calibrator {
   double multiplications() { return std::pow(double(kProduct), 3) / time(product_text, "", {{"N", kProduct}}); }
 
   double bytes_a_second(double bytes) {
-    // Blocks of a GPU share the rows; one thread of a processor runs along a single one.
     const std::int64_t elements = std::max<std::int64_t>(256, static_cast<std::int64_t>(bytes / 4) / 256 * 256);
-    const std::int64_t row = machine_.has_agents() ? std::min<std::int64_t>(elements, 4096) : elements;
-    const Sizes sizes{{"R", elements / row}, {"N", row}, {"T", static_cast<std::int64_t>(std::ceil(kLeastRead / (4.0 * double(elements))))}};
-    const double read = 4.0 * double(sizes.at("R") * sizes.at("N") * sizes.at("T"));
-    return read / time(reading_text, machine_.has_agents() ? "" : "in_order", sizes);
+    const auto rounds = static_cast<std::int64_t>(std::ceil(kLeastRead / (4.0 * double(elements))));
+    return 4.0 * double(elements * rounds) / time(reading_text, "in_order", {{"T", rounds}, {"N", elements}});
   }
 
  private:
@@ -98,15 +95,15 @@ void measure_fact(CalibratedFact& fact, double& value, const Measure& measure) {
 }  // namespace
 
 Calibration calibrate(const Machine& machine, double seconds, double most_bytes) {
+  if (machine.has_agents())
+    throw Errors(Diagnostic{ErrorCode::invalid_option, {}, "machine " + machine.name + " is a GPU: only processors are calibrated", "its file's figures are its makers'"});
   require_machine(machine);
   Calibration result{machine, {}};
   Calibrator calibrator(machine, seconds);
   const double lanes = std::max(1.0, double(machine.vector_bytes) / 4);
-  if (!machine.has_agents()) {
-    CalibratedFact fact{"frequency", 0, 0, "product of " + std::to_string(kProduct) + " by " + std::to_string(kProduct) + " f32 matrices, one thread"};
-    measure_fact(fact, result.machine.frequency, [&] { return calibrator.multiplications() / (lanes * std::max(machine.fma_per_cycle, 0.1)); });
-    result.facts.push_back(std::move(fact));
-  }
+  CalibratedFact product{"frequency", 0, 0, "product of " + std::to_string(kProduct) + " by " + std::to_string(kProduct) + " f32 matrices, one thread"};
+  measure_fact(product, result.machine.frequency, [&] { return calibrator.multiplications() / (lanes * std::max(machine.fma_per_cycle, 0.1)); });
+  result.facts.push_back(std::move(product));
   double nearer = 0;
   for (Memory& memory : result.machine.memories) {
     const double bytes = memory.capacity > 0 ? kShare * memory.capacity : kBeyond * nearer;

@@ -122,6 +122,7 @@ Record Measurer::start_record(const Plan& plan, const std::string& origin) const
 PendingPlan Measurer::begin(const Plan& plan, const std::string& origin) const {
   Request request;
   request.machine = machine_;
+  request.backend = machine_.backend;
   request.plan = plan;
   request.resolve.threads = options_.threads;
   Trace trace;

@@ -46,6 +46,15 @@ TEST(Calibrate, WhatIsTooLargeOrTooSmallIsNotMeasured) {
   EXPECT_EQ(fact_of(calibration, "memories.DRAM.bandwidth").how, "not measured: it takes an array of 192 KB");
 }
 
+TEST(Calibrate, GpusAreRefused) {
+  try {
+    calibrate(find_machine("h200"), 0.01);
+    FAIL();
+  } catch (const Errors& errors) {
+    EXPECT_EQ(errors.diagnostics().at(0).message, "machine h200 is a GPU: only processors are calibrated");
+  }
+}
+
 TEST(Calibrate, AMachineThatIsNotHereIsRefused) {
   Machine other = detect_host();
   other.features = {"no_such_feature"};
