@@ -20,6 +20,7 @@ const char* const examples = R"(Examples:
   tileopt-schedule compile gemm.tile --plan @tuned      use the pins of its @schedule function `tuned`
   tileopt-schedule compile gemm.tile --dump-dir D --stop-after digits
   tileopt-schedule compile --start-from D/gemm/30-digits.yaml --dump-dir E -o gemm.c
+  tileopt-schedule compile kernels/ --machines zen4,h100,mi300x --jobs 2 -o out   a batch; given again, it goes on
   tileopt-schedule compile gemm.tile --module gemm.json -o gemm.c
   tileopt-schedule verify gemm.json                     prove it again, in another process
   tileopt-schedule new matmul my_gemm -o my_gemm.tile   a commented program to start from
@@ -133,7 +134,11 @@ void CommandLine::add_compilers() {
     add_json(*command, options);
     command->footer(examples);
   }
-  compile.add_option("--module", options.module, "Write the whole module (JSON) here, for `verify`; a folder where there are several programs")->type_name("FILE");
+  CLI::Option* machines = compile.add_option("--machines", options.machines, "A batch: every program for each of these machines, NAME.c, NAME.h and the certificate in OUTPUT/MACHINE, an index in "
+                                             "OUTPUT; what is done already and has not changed is kept")->type_name("NAME|FILE,...")->excludes("--machine")->excludes("--backend")
+                                  ->excludes("--dump-dir")->excludes("--stop-after")->excludes("--start-from")->excludes("--certificate")->excludes("--device-report")->needs("--output");
+  compile.add_option("--jobs", options.batch_jobs, "Worker processes of a batch; 0: one for each core")->capture_default_str()->check(CLI::Range(0, 1024))->needs(machines);
+  compile.add_option("--module", options.module, "Write the whole module (JSON) here, for `verify`; a folder where there are several programs")->type_name("FILE")->excludes(machines);
   for (CLI::App* command : {&run, &check}) add_seed(*command, options);
   check.add_flag("--stages", options.stages, "Run every compile stage in the tree interpreter instead of the compiled kernel; name the first that deviates");
   check.add_flag("--emulate", options.emulate, "Run kernels of GPUs in the emulator on this machine: results, races, deadlocks, bounds (docs/emulator.md)")
@@ -247,7 +252,7 @@ Command CommandLine::command() const {
 
 std::vector<std::string> CommandLine::choices(const std::string& type_name, const std::string& option) const {
   if (option == "--backend") return backend_names();
-  if (option == "--machine" || type_name == "NAME|FILE") return machine_names();
+  if (option == "--machine" || type_name.starts_with("NAME|FILE")) return machine_names();
   if (type_name == "STAGE") return stage_names();
   if (type_name == "CODE") return all_codes();
   if (type_name == "WHAT") return {"all", "none", "winner"};

@@ -2,6 +2,7 @@
 
 #include "driver/module_file.h"
 #include "frontends/cli/commands.h"
+#include "frontends/cli/compile_one.h"
 #include "frontends/cli/items.h"
 #include "frontends/cli/outputs.h"
 #include "support/json_text.h"
@@ -23,6 +24,8 @@ std::string summary_text(const Compiled& compiled, const std::string& output) {
   return std::to_string(kernels) + (kernels == 1 ? " kernel, " : " kernels, ") + proofs +
          std::to_string(static_cast<long>(compiled.milliseconds + 0.5)) + " ms" + (output.empty() ? "" : " -> " + output);
 }
+
+}  // namespace
 
 ItemResult compile_one(const Item& item, bool json) {
   check_output(item.output, find_backend(item.request.backend).extension());
@@ -57,9 +60,8 @@ ItemResult compile_one(const Item& item, bool json) {
   return result;
 }
 
-}  // namespace
-
 int run_compile(const Options& options) {
+  if (!options.machines.empty()) return run_batch(options);
   return run_items(options, [&](const Item& item) { return compile_one(item, options.json); });
 }
 

@@ -20,6 +20,8 @@ struct Options {
   std::string program;               ///< only the program of this name
   std::string machine;               ///< "" = the plan's, or "host"
   std::string backend;  ///< "": the machine's
+  std::string machines;              ///< compile: a batch, for each of "zen4,h100"
+  int batch_jobs = 0;                ///< compile: worker processes of a batch; 0: one for each core
   std::vector<std::string> sizes;    ///< "M=1024,N=512", each may hold several
   int threads = 1;
   std::string plan;                  ///< file, or "@name"
