@@ -227,8 +227,7 @@ Nest& innermost(BuilderObject& builder) {
 }
 
 bool yes_or_no(const BuilderObject& builder, const std::string& key, const std::string& value) {
-  if (value != "yes" && value != "no") builder.fail(ErrorCode::invalid_option, "numerics `" + key + "`: `" + value + "` is neither yes nor no", "give yes or no");
-  return value == "yes";
+  return parse_yes_or_no(value, "numerics `" + key + "`", builder.here());
 }
 
 void set_numerics(BuilderObject& builder, const std::string& key, const std::string& value) {

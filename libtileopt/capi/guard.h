@@ -119,6 +119,8 @@ void need_pointer(const void* pointer, const char* argument);
 
 /// A number of threads of a kernel. `what`: "option", "setting". @throws Errors(invalid_option).
 int parse_threads(const std::string& text, const std::string& what);
+/// `what`: "option `rewrites`"; `where`: the call that gave it, where calls have places. @throws Errors(invalid_option).
+bool parse_yes_or_no(const std::string& text, const std::string& what, const SourceLocation& where = {});
 /// `[{"primitive": "tile", "arguments": ["thread"], "keywords": {"i": 64}}]`: a partial Plan. @throws Errors(invalid_pin, invalid_dump).
 Pins read_pins_json(const std::string& text);
 

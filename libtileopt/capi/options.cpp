@@ -19,6 +19,11 @@ int parse_threads(const std::string& text, const std::string& what) {
   return threads;
 }
 
+bool parse_yes_or_no(const std::string& text, const std::string& what, const SourceLocation& where) {
+  if (text != "yes" && text != "no") throw Errors(Diagnostic{ErrorCode::invalid_option, where, what + ": `" + text + "` is neither yes nor no", "give yes or no", ""});
+  return text == "yes";
+}
+
 }  // namespace tileopt::capi
 
 namespace {
@@ -37,10 +42,7 @@ const std::map<std::string, Setter>& setters() {
       {"pins_json", [](Values& o, const std::string& value) { read_pins_json(value), o.pins_json = value; }},
       {"schedule", [](Values& o, const std::string& value) { o.schedule = value; }},
       {"plan_json", [](Values& o, const std::string& value) { o.plan_json = value; }},
-      {"rewrites", [](Values& o, const std::string& value) {
-         if (value != "yes" && value != "no") reject(ErrorCode::invalid_option, "option `rewrites`: `" + value + "` is neither yes nor no", "give yes or no");
-         o.resolve.rewrites = value == "yes";
-       }},
+      {"rewrites", [](Values& o, const std::string& value) { o.resolve.rewrites = parse_yes_or_no(value, "option `rewrites`"); }},
   };
   return table;
 }

@@ -140,6 +140,7 @@ static void check_errors(tileopt_session *session) {
   CHECK(tileopt_options_create(&options) == NULL);
   expect_error(tileopt_options_set(options, "colour", "red"), TILEOPT_USER_ERROR, 0);
   expect_error(tileopt_options_set(options, "threads", "many"), TILEOPT_USER_ERROR, 0);
+  expect_error(tileopt_options_set(options, "rewrites", "maybe"), TILEOPT_USER_ERROR, 0);
   expect_error(tileopt_options_set(options, "sizes", "M"), TILEOPT_USER_ERROR, 0);
   expect_error(tileopt_session_create(NULL), TILEOPT_USER_ERROR, 0);
   tileopt_options_free(options);
