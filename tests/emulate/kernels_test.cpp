@@ -14,6 +14,7 @@
 #include "driver/request.h"
 #include "frontends/tile_text/tile_text.h"
 #include "support/text.h"
+#include "tests/collection.h"
 
 namespace tileopt::test {
 namespace {
@@ -71,7 +72,10 @@ TEST_P(Emulate, AgreesWithTheInterpreter) {
   EXPECT_GT(report.runs, 0);
 }
 
-TEST_P(Emulate, NvrtcTakesTheDeviceCode) {
+/// The device code of kernels, for NVIDIA's own compiler.
+class EmulateNvrtc : public Emulate {};
+
+TEST_P(EmulateNvrtc, TakesTheDeviceCode) {
   const std::shared_ptr<const Program> program = parse(GetParam());
   const std::optional<Module> module = compile(program);
   if (!module) return;
@@ -103,6 +107,14 @@ std::vector<std::string> collection() {
   return names;
 }
 
+std::vector<std::string> compiled_programs() {
+  std::vector<std::string> names = programs();
+  const std::vector<std::string> kernels = suite_kernels();
+  std::erase_if(names, [&](const std::string& name) { return name.rfind("benchmarks/", 0) == 0 && !contains(kernels, fs::path(name).stem().string()); });
+  return names;
+}
+
+INSTANTIATE_TEST_SUITE_P(Programs, EmulateNvrtc, testing::ValuesIn(compiled_programs()), [](const auto& info) { return fs::path(info.param).stem().string(); });
 INSTANTIATE_TEST_SUITE_P(Kernels, EmulateHip, testing::ValuesIn(collection()), [](const auto& info) { return fs::path(info.param).stem().string(); });
 
 TEST(CheckSettings, AreThoseOfTheMachine) {

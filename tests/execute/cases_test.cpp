@@ -1,4 +1,4 @@
-// The handed cases and the five kernels, compiled by the default Plan and as written, proved, run, and compared with the interpreter.
+// The handed cases and the kernels of the collection, compiled by the default Plan and as written, proved, run, and compared with the interpreter.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -11,6 +11,7 @@
 #include "driver/request.h"
 #include "frontends/tile_text/tile_text.h"
 #include "support/text.h"
+#include "tests/collection.h"
 
 namespace tileopt::test {
 namespace {
@@ -36,7 +37,7 @@ std::vector<std::string> runnable_cases() {
   std::vector<std::string> names;
   for (const std::string& name : names_in("/tests/cases"))
     if (!wrong_on_purpose.contains(name) && !contains(too_large, name)) names.push_back("tests/cases/" + name);
-  for (const std::string& name : names_in("/benchmarks/kernels")) names.push_back("benchmarks/kernels/" + name);
+  for (const std::string& name : suite_kernels()) names.push_back("benchmarks/kernels/" + name);
   return names;
 }
 

@@ -10,6 +10,7 @@
 #include "frontends/tile_text/tile_text.h"
 #include "rewrites/apply_rewrites.h"
 #include "support/text.h"
+#include "tests/collection.h"
 
 namespace tileopt::mutation {
 
@@ -118,9 +119,8 @@ bool data_decides(const Program& program) {
 std::vector<Subject> load_subjects(isl::ctx ctx, bool all) {
   const std::vector<std::string> slow = {"conv2d", "dilated_conv2d", "mamba2_chunk_scan", "batched_gemm_bias_gelu", "paged_scores"};
   std::vector<std::string> names;
-  for (const auto& entry : std::filesystem::directory_iterator(root + "/benchmarks/kernels"))
-    if (entry.path().extension() == ".tile" && (all || !contains(slow, entry.path().stem().string()))) names.push_back("benchmarks/kernels/" + entry.path().stem().string());
-  std::sort(names.begin(), names.end());
+  for (const std::string& name : all ? test::all_kernels() : test::suite_kernels())
+    if (all || !contains(slow, name)) names.push_back("benchmarks/kernels/" + name);
   names.insert(names.end(), cases.begin(), cases.end());
   std::vector<Subject> subjects;
   for (const std::string& name : names) {

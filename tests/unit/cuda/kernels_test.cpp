@@ -9,6 +9,7 @@
 #include "cost_models/machines.h"
 #include "driver/request.h"
 #include "frontends/tile_text/tile_text.h"
+#include "tests/collection.h"
 
 namespace tileopt::test {
 namespace {
@@ -16,14 +17,6 @@ namespace {
 namespace fs = std::filesystem;
 
 const fs::path kernels = fs::path(TILEOPT_SOURCE_DIR) / "benchmarks/kernels";
-
-std::vector<std::string> kernel_names() {
-  std::vector<std::string> names;
-  for (const auto& entry : fs::directory_iterator(kernels))
-    if (entry.path().extension() == ".tile") names.push_back(entry.path().stem().string());
-  std::sort(names.begin(), names.end());
-  return names;
-}
 
 std::string find_nvcc() {
   for (const char* path : {"/usr/local/cuda/bin/nvcc", "/usr/bin/nvcc"})
@@ -72,7 +65,7 @@ TEST_P(CudaKernelTest, Compiles) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Kernels, CudaKernelTest, ::testing::ValuesIn(kernel_names()), [](const auto& info) { return info.param; });
+INSTANTIATE_TEST_SUITE_P(Kernels, CudaKernelTest, ::testing::ValuesIn(suite_kernels()), [](const auto& info) { return info.param; });
 
 }  // namespace
 }  // namespace tileopt::test

@@ -12,6 +12,7 @@
 #include "driver/request.h"
 #include "frontends/tile_text/tile_text.h"
 #include "support/process.h"
+#include "tests/collection.h"
 
 namespace tileopt::test {
 namespace {
@@ -19,14 +20,6 @@ namespace {
 namespace fs = std::filesystem;
 
 const fs::path kernels = fs::path(TILEOPT_SOURCE_DIR) / "benchmarks/kernels";
-
-std::vector<std::string> kernel_names() {
-  std::vector<std::string> names;
-  for (const auto& entry : fs::directory_iterator(kernels))
-    if (entry.path().extension() == ".tile") names.push_back(entry.path().stem().string());
-  std::sort(names.begin(), names.end());
-  return names;
-}
 
 class HipKernelTest : public ::testing::TestWithParam<std::string> {
  protected:
@@ -126,7 +119,7 @@ TEST_P(HipHeadersTest, DeclarationsAreAsGoodAsHipsHeaders) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Kernels, HipKernelTest, ::testing::ValuesIn(kernel_names()), [](const auto& info) { return info.param; });
+INSTANTIATE_TEST_SUITE_P(Kernels, HipKernelTest, ::testing::ValuesIn(suite_kernels()), [](const auto& info) { return info.param; });
 INSTANTIATE_TEST_SUITE_P(Kernels, HipHeadersTest, ::testing::Values("softmax", "gemm", "transpose", "histogram", "top_k"), [](const auto& info) { return info.param; });
 
 }  // namespace
