@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "search/lane_box.h"
+#include "search/recurrence.h"
 #include "support/text.h"
 
 namespace tileopt {
@@ -41,7 +42,7 @@ class NestBuilder {
     for (const std::string& statement : chain.statements) {
       const StatementView& view = views.at(statement);
       nest_.operations += count_operations(request.program().statement(statement));
-      if (request.program().statement(statement).combine == Combine::assign && reads_neighbours(request.program().statement(statement))) recurrent_ = true;
+      nest_.recurrence_operations += recurrence_operations(request.program().statement(statement));
       for (const AccessView& access : view.accesses) {
         if (access.affine) add_access(view, access);
       }
@@ -49,14 +50,12 @@ class NestBuilder {
   }
 
   double trips(const std::string& member) const { return trips_[index(member)]; }
-  bool recurrent() const { return recurrent_; }
+  /// Some statement reads what another of its instances wrote.
+  bool recurrent() const { return nest_.recurrence_operations > 0; }
   NestCost estimate(const ChainChoice& choice, bool vector, const Machine& machine) const {
     Nest nest = nest_;
     nest.vector = vector;
-    if (recurrent_) {
-      nest.recurrence_operations = nest.operations;
-      nest.independent = independent_iterations(choice);
-    }
+    if (recurrent()) nest.independent = independent_iterations(choice);
     for (const std::string& member : outer_) nest.loops.push_back({index(member), trips(member)});
     for (const auto& group : chain_.groups) {
       for (const std::string& member : group) {
@@ -73,20 +72,6 @@ class NestBuilder {
   }
 
  private:
-  /// Some read is at a fixed distance from what the instance writes: instance after instance waits for the one before.
-  static bool reads_neighbours(const Statement& statement) {
-    return std::any_of(statement.reads.begin(), statement.reads.end(), [&](const Access& read) {
-      if (read.tensor != statement.write.tensor) return false;
-      const isl::pw_multi_aff distance = isl::manage(isl_pw_multi_aff_sub(read.index.copy(), statement.write.index.copy()));
-      bool fixed = true, moved = false;
-      for (int d = 0; d < static_cast<int>(isl_pw_multi_aff_dim(distance.get(), isl_dim_out)); ++d) {
-        const isl::pw_aff along = isl::manage(isl_pw_multi_aff_get_pw_aff(distance.get(), d));
-        fixed = fixed && isl_pw_aff_is_cst(along.get()) == isl_bool_true;
-        moved = moved || !isl::manage(isl_pw_aff_zero_set(along.copy())).is_equal(isl::manage(isl_pw_aff_domain(along.copy())));
-      }
-      return fixed && moved;
-    });
-  }
   /// Iterations of the innermost loops that carry nothing.
   double independent_iterations(const ChainChoice& choice) const {
     double iterations = 1;
@@ -119,7 +104,6 @@ class NestBuilder {
   const std::vector<std::string>& outer_;
   std::vector<std::string> members_;
   std::vector<double> trips_;
-  bool recurrent_ = false;  ///< some statement reads what another of its instances wrote
   Nest nest_;
 };
 

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "search/recurrence.h"
 #include "tests/unit/search/plan_case.h"
 
 namespace tileopt {
@@ -81,6 +82,26 @@ TEST(Wavefront, SeidelTakesWavesInTilesAndNoThreadsInside) {
 TEST(Wavefront, AFarRecurrenceIsNoReason) {
   const KernelPlan kernel = PlanCase(kernel_file("floyd_warshall")).kernel();
   EXPECT_EQ(kernel.schedule, "original") << "D[i, k] is at no fixed distance from D[i, j]";
+}
+
+TEST(Wavefront, AShortChainOfIntegersIsNoReason) {
+  // Three operations of one cycle each are done before the next iteration is decoded.
+  EXPECT_EQ(PlanCase(kLongestCommon).kernel().schedule, "original");
+}
+
+TEST(Recurrence, IsTheLongestChainBehindWhatAnotherInstanceWrote) {
+  const auto operations = [](const std::string& body, const std::string& type) {
+    const PlanCase test("def chain(A: inout[" + type + "[N + 2]], B: " + type + "[N + 2]):\n    for i in range(N):\n        A[i + 1] = " + body + "\n");
+    return recurrence_operations(test.program().statements().front());
+  };
+  EXPECT_EQ(operations("A[i] + B[i]", "f32"), 1);
+  EXPECT_EQ(operations("A[i] + (B[i] * B[i + 1] - B[i + 2 - 1])", "f32"), 1) << "what else is computed waits for nothing";
+  EXPECT_EQ(operations("max(A[i] + B[i], A[i + 2]) * B[i]", "f64"), 3);
+  EXPECT_EQ(operations("exp(A[i]) + 1", "f32"), 21);
+  EXPECT_EQ(operations("max(A[i] + B[i], 0)", "i32"), 0.5);
+  EXPECT_GT(operations("A[i]", "i32"), 0) << "a copy waits for the store";
+  EXPECT_EQ(operations("A[i + 1] * B[i]", "f32"), 0) << "its own element";
+  EXPECT_EQ(operations("B[i]", "f32"), 0);
 }
 
 TEST(Wavefront, PinnedAndRefused) {
