@@ -295,11 +295,19 @@ bool GenericPlanner::place_square(const ChainChoice& choice, const Chain& chain,
   return true;
 }
 
+/// An element of the tensor that it writes is the same for all lanes. Told that lanes are independent, the C compiler asks no further, and loads that
+/// element again for every vector of lanes; left alone, it checks that nothing overlaps and loads it once.
+bool rereads_its_tensor(const StatementView& view, const std::string& member) {
+  const std::size_t m = view.member_index(member);
+  const AccessView& write = view.accesses.front();
+  return write.moves_with(m) && std::any_of(view.accesses.begin() + 1, view.accesses.end(), [&](const AccessView& read) { return read.tensor == write.tensor && !read.moves_with(m); });
+}
+
 void GenericPlanner::place_lanes(const std::string& member, const std::vector<std::string>& statements, State& state) const {
   if (state.ambition.lanes && place_box(member, statements, state)) return;
   if (!state.ambition.lanes || request_.machine.vector_bytes == 0) return;
   for (const std::string& statement : statements) {
-    if (!suits_lanes(request_.program(), views_.at(statement), member)) return;
+    if (!suits_lanes(request_.program(), views_.at(statement), member) || rereads_its_tensor(views_.at(statement), member)) return;
   }
   Digit& digit = state.table.at(member).back();
   if (digit.level != level_of_kind(request_.machine, LevelKind::sequential)) return;

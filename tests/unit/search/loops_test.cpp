@@ -274,5 +274,15 @@ def f(start: i32[R + 1], column: i32[Z], value: f32[Z], x: f32[N], y: out[f32[R]
   EXPECT_EQ(find_promotion(kernel, "y")->space, "register");
 }
 
+TEST(Loops, LanesAreTheCompilersWhereTheyAllReadOneElementOfTheirOwnTensor) {
+  // A[i, k] is loaded once by a compiler that checks for overlap, and with every vector by one that is told not to.
+  const auto level = [](const std::string& factor) {
+    const KernelPlan kernel = PlanCase("def update(A: inout[f64[N, 2 * N]], B: f64[N, N]):\n    assume(N >= 2)\n    for i in range(1, N):\n        for j in range(N):\n            A[i, j + N] -= " + factor + " * A[0, j + N]\n").kernel();
+    return kernel.find_digit("j")->level;
+  };
+  EXPECT_EQ(level("A[i, 0]"), "serial");
+  EXPECT_EQ(level("B[i, 0]"), "simd");
+}
+
 }  // namespace
 }  // namespace tileopt
