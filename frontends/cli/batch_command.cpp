@@ -19,6 +19,7 @@
 #include "frontends/cli/sources.h"
 #include "frontends/cli/stop_signal.h"
 #include "frontends/cli/workers.h"
+#include "support/document_reader.h"
 #include "support/json_text.h"
 #include "support/text.h"
 
@@ -112,6 +113,7 @@ struct Task {
   const Target* target = nullptr;
   Document results = Document::array();
   bool kept = false;
+  bool skipped = false;  ///< the file has not the program that is asked for
 };
 
 /// What a worker does: all programs of a file for one machine. Gives a line of JSON: `results`, and `messages` for stderr.
@@ -186,6 +188,7 @@ class Batch {
       progress.clear();
     }
     while (!workers_.idle() && StopSignal::noted() == 0) finish_one();
+    check_found();
     write_index();
     return end();
   }
@@ -221,8 +224,12 @@ class Batch {
         // Parsed once, here: its workers share it.
         source = load_source(options_, input.path);
         if (source->errors) errors = source->errors;
-        else errors = declare(*source);
+        else declare(*source);
       }
+      task.skipped = !errors && !options_.program.empty() && programs_of(*source, options_).empty();
+      if (task.skipped) continue;
+      if (!errors && source->parsed.programs.empty())
+        errors = Errors(Diagnostic{ErrorCode::invalid_option, {source->path, 0, 0}, "no program in the file", "a tile file declares programs by `def`", ""});
       if (errors) fail_task(task, *errors, source ? &*source : nullptr, t == 0);
       else start(first + t, *source);
     }
@@ -236,13 +243,17 @@ class Batch {
     return true;
   }
 
-  /// An error where the file has none of the programs that are asked for.
-  std::optional<Errors> declare(const Source& source) {
-    const std::vector<std::shared_ptr<const Program>> programs = programs_of(source, options_);
-    for (const std::shared_ptr<const Program>& program : programs) declared_.emplace(program->name(), source.path);
-    if (!programs.empty()) return std::nullopt;
-    return Errors(Diagnostic{ErrorCode::invalid_option, {source.path, 0, 0}, "no program" + (options_.program.empty() ? std::string() : " `" + options_.program + "`") + " in the file",
-                             "a tile file declares programs by `def`", ""});
+  void declare(const Source& source) {
+    for (const std::shared_ptr<const Program>& program : programs_of(source, options_)) declared_.emplace(program->name(), source.path);
+    for (const Program& program : source.parsed.programs) programs_.push_back(program.name());
+  }
+
+  /// @throws Errors where no file has the program that is asked for.
+  void check_found() const {
+    if (tasks_.empty() || !std::all_of(tasks_.begin(), tasks_.end(), [](const Task& task) { return task.skipped; })) return;
+    const std::string nearest = nearest_name(options_.program, programs_);
+    throw Errors(Diagnostic{ErrorCode::invalid_option, {}, "no program `" + options_.program + "` in the input",
+                            nearest.empty() ? "programs: " + join(programs_, ", ") : "did you mean `" + nearest + "`?", ""});
   }
 
   void fail_task(Task& task, const Errors& errors, const Source* source, bool first) {
@@ -287,7 +298,8 @@ class Batch {
     std::vector<std::string> machines;
     for (const Target& target : targets_) machines.push_back(target.machine());
     BatchIndex index(machines);
-    for (const Task& task : tasks_) index.add(task.file, task.target->machine(), task.results, task.kept);
+    for (const Task& task : tasks_)
+      if (!task.skipped) index.add(task.file, task.target->machine(), task.results, task.kept);
     return index;
   }
 
@@ -312,6 +324,7 @@ class Batch {
   BatchJournal journal_;
   std::vector<Task> tasks_;
   std::map<std::string, std::string> declared_;  ///< program -> its file
+  std::vector<std::string> programs_;            ///< of all files that were parsed, asked for or not
   std::chrono::steady_clock::time_point index_written_ = std::chrono::steady_clock::now();
   Workers workers_;  ///< last: what still runs goes first
 };

@@ -38,6 +38,13 @@ int reap(pid_t process) {
   return status;
 }
 
+std::string failure_of(int status) {
+  if (!WIFSIGNALED(status)) return "its process ended with code " + std::to_string(WEXITSTATUS(status));
+  const int signal_number = WTERMSIG(status);
+  return "its process was ended by signal " + std::to_string(signal_number) + " (" + strsignal(signal_number) + ")" +
+         (signal_number == SIGKILL ? ", as where the system has no memory left" : "");
+}
+
 [[noreturn]] void run_child(int pipe, pid_t parent, const std::function<std::string()>& work) {
   // The parent may be killed without a chance to say so. SIGTERM: a file that is being written becomes whole first.
   prctl(PR_SET_PDEATHSIG, SIGTERM);
@@ -98,8 +105,7 @@ std::optional<Workers::Finished> Workers::wait() {
       worker.text.pop_back();
       return Finished{worker.task, std::move(worker.text), ""};
     }
-    return Finished{worker.task, "", WIFSIGNALED(status) ? std::string("its process was ended by signal ") + std::to_string(WTERMSIG(status)) + " (" + strsignal(WTERMSIG(status)) + ")"
-                                                         : "its process ended with code " + std::to_string(WIFEXITED(status) ? WEXITSTATUS(status) : -1)};
+    return Finished{worker.task, "", failure_of(status)};
   }
   return std::nullopt;
 }

@@ -119,6 +119,26 @@ TEST_F(Batch, FailuresAreCountedByTheirReason) {
   EXPECT_EQ(kept(), before);
 }
 
+TEST_F(Batch, OneProgramOfMany) {
+  EXPECT_EQ(batch({"--program", "shift"}).exit_code, 0);
+  EXPECT_EQ(index()["done"], 2);
+  EXPECT_FALSE(exists(folder_ / "out/h100/scale.cu"));
+  const ToolRun run = batch({"--program", "shfit"});
+  EXPECT_EQ(run.exit_code, 1);
+  EXPECT_NE(run.err.find("no program `shfit` in the input"), std::string::npos) << run.err;
+  EXPECT_NE(run.err.find("did you mean `shift`?"), std::string::npos) << run.err;
+}
+
+TEST_F(Batch, AWorkerThatIsKilledIsOneFailure) {
+  folder_.write("in/top_k.tile", read_text(kernel_file("top_k")));  // takes seconds for a GPU
+  const ToolRun run = run_shell("tileopt-schedule compile in --machines h100 --jobs 1 -o out & p=$!\n"
+                                "for i in $(seq 600); do [ -e out/h100/shift.json ] && [ -n \"$(cat /proc/$p/task/$p/children)\" ] && break; sleep 0.02; done\n"
+                                "sleep 0.2; kill -KILL $(cat /proc/$p/task/$p/children); wait $p; exit $?", folder_.path());
+  EXPECT_EQ(run.exit_code, 70) << run.err;
+  EXPECT_NE(run.err.find("top_k.tile on h100: its process was ended by signal 9"), std::string::npos) << run.err;
+  EXPECT_EQ(index()["done"], 2);
+}
+
 TEST_F(Batch, TwoFilesWithOneProgram) {
   folder_.write("in/zz.tile", scale);
   const ToolRun run = batch();
