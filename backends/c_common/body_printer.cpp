@@ -118,28 +118,6 @@ void BodyPrinter::print_fence() {
   out_.line("tileopt_stream_fence();");
 }
 
-namespace {
-/// `expr` = rest + step * name, with a constant step; nothing where it is no such sum.
-std::optional<std::int64_t> step_of(const AstExprPtr& expr, const std::string& name) {
-  using Kind = AstExpr::Kind;
-  std::set<std::string> names;
-  collect_names(expr, names);
-  if (names.count(name) == 0) return 0;
-  const auto part = [&](std::size_t argument) { return step_of(expr->arguments[argument], name); };
-  if (expr->kind == Kind::name) return 1;
-  if (expr->kind == Kind::negate) return part(0) ? std::optional(-*part(0)) : std::nullopt;
-  if (expr->kind == Kind::add || expr->kind == Kind::sub) {
-    const auto a = part(0), b = part(1);
-    return a && b ? std::optional(expr->kind == Kind::add ? *a + *b : *a - *b) : std::nullopt;
-  }
-  if (expr->kind != Kind::mul) return std::nullopt;
-  for (const std::size_t factor : {std::size_t{0}, std::size_t{1}})
-    if (const auto constant = constant_value(expr->arguments[factor]))
-      if (const auto step = part(1 - factor)) return *constant * *step;
-  return std::nullopt;
-}
-}  // namespace
-
 bool BodyPrinter::print_split_loop(const AstFor& loop, const std::string& pragma, const PrintFacts::Accumulator& accumulator) {
   using Kind = AstExpr::Kind;
   const std::vector<AstNodePtr> children = flat_children(loop.body);
@@ -156,7 +134,7 @@ bool BodyPrinter::print_split_loop(const AstFor& loop, const std::string& pragma
   std::vector<std::string> tests;
   for (std::size_t b = 0; b < leaf.extents.size(); ++b) {
     const AstExprPtr extent = fold(leaf.extents[b]);
-    const auto step = step_of(extent, loop.variable);
+    const auto step = constant_step(extent, loop.variable);
     if (!step || *step > 0) return false;
     const AstExprPtr room = fold(ast_operation(Kind::sub, {substitute(extent, {{loop.variable, ast_integer(0)}}), ast_integer(statement.box[b].radix)}));
     if (const auto constant = constant_value(room); constant && *step == 0 && *constant >= 0) continue;

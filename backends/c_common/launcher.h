@@ -2,6 +2,7 @@
 /// then runs the kernels in order. And the header that documents it.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,8 @@ struct KernelCall {
 /// Sizes beyond +-2^47 are refused, so that index arithmetic cannot overflow 64 bits.
 inline constexpr long kLargestSize = 1L << 47;
 inline constexpr int kWorkspaceAlignment = 256;
+/// What `bytes` bytes take of a workspace: whole multiples of its alignment.
+inline constexpr std::int64_t in_workspace(std::int64_t bytes) { return (bytes + kWorkspaceAlignment - 1) / kWorkspaceAlignment * kWorkspaceAlignment; }
 
 /// `extern` prototypes without the trailing semicolon. `last`: one more parameter, e.g. "tileopt_stream stream".
 std::string launcher_prototype(const Signature& signature, const std::string& last = "");

@@ -63,6 +63,8 @@ class VectorLeaf {
   void print_filled_row(std::vector<long> point, const std::vector<AstExprPtr>& extents);
   void print_folded_part(std::vector<long> point, const AstExprPtr& extent);
   void store_folded(const std::string& accumulator, const std::vector<long>& point);
+  /// How many lanes of the chunk that starts at `from` lie below `extent`, C text; one that is no constant may be larger than the chunk.
+  std::string lanes_left(const AstExprPtr& extent, long from);
   /// Calls `visit` for the chunks of a row of which the first `extent` elements count, with `part_` set: in a loop, or one by one (each in a
   /// test where it may be empty) where named vectors hold an operand.
   void for_each_part(const AstExprPtr& extent, std::vector<long> point, const std::function<void(const std::vector<long>& point)>& visit);

@@ -26,6 +26,11 @@ bool VectorLeaf::possible_in_part() const {
   return (folded_ || fits(leaf_.write)) && std::all_of(leaf_.reads.begin(), leaf_.reads.end(), fits);
 }
 
+std::string VectorLeaf::lanes_left(const AstExprPtr& extent, long from) {
+  if (const auto constant = constant_value(extent)) return std::to_string(std::min<long>(*constant - from, lanes_));
+  return integer_c(fold(ast_operation(AstExpr::Kind::sub, {extent, ast_integer(from)})), names_, helpers_);
+}
+
 void VectorLeaf::for_each_part(const AstExprPtr& extent, std::vector<long> point, const std::function<void(const std::vector<long>&)>& visit) {
   const long radix = leaf_.radices.back();
   const auto constant = constant_value(extent);
@@ -47,11 +52,11 @@ void VectorLeaf::for_each_part(const AstExprPtr& extent, std::vector<long> point
     loaded_.clear();
     if (constant) {
       if (point.back() >= *constant) return;
-      part_ = std::to_string(std::min<long>(*constant - point.back(), lanes_));
+      part_ = lanes_left(extent, point.back());
       visit(point);
       continue;
     }
-    part_ = integer_c(fold(ast_operation(AstExpr::Kind::sub, {extent, ast_integer(point.back())})), names_, helpers_);
+    part_ = lanes_left(extent, point.back());
     out_.open("if (" + integer_c(extent, names_, helpers_, 3) + " > " + std::to_string(point.back()) + ")");
     visit(point);
     out_.close();
@@ -116,8 +121,7 @@ void VectorLeaf::print_filled_row(std::vector<long> point, const std::vector<Ast
       tests = row_tests(extents, point);
       if (!constant) tests.push_back(integer_c(extent, names_, helpers_, 3) + " > " + std::to_string(point.back()));
       else if (point.back() >= *constant) tests.push_back("0");
-      part_ = constant ? std::to_string(std::min<long>(*constant - point.back(), lanes_))
-                       : integer_c(fold(ast_operation(AstExpr::Kind::sub, {extent, ast_integer(point.back())})), names_, helpers_);
+      part_ = lanes_left(extent, point.back());
     }
     std::string value = "(" + helpers_.vector_type(compute_type(leaf_.type), lanes_) + "){0}";
     if (!contains(tests, "0")) {

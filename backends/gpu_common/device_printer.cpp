@@ -10,13 +10,6 @@ namespace tileopt {
 
 namespace {
 constexpr const char* kCopyPipe = "async_copy";  ///< of the machine files
-constexpr long kSharedAlignment = 128;  ///< bytes between shared arrays: whole lines of banks
-
-std::string level_name(const Machine& machine, LevelKind kind) {
-  for (const Level& level : machine.levels)
-    if (level.kind == kind) return level.name;
-  return "";
-}
 
 /// Pipes whose groups have words in the language of devices: asynchronous copies of one thread.
 std::vector<std::string> printable_pipes(const Machine& machine) {
@@ -33,8 +26,8 @@ std::string shape_text(const std::vector<long>& extents) {
 
 DevicePrinter::DevicePrinter(const Program& program, const Signature& signature, const Ast& ast, const Machine& machine, Helpers& helpers,
                              long grid_threads)
-    : BodyPrinter(program, signature, ast, machine, helpers, Language::device_cpp), independent_(level_name(machine, LevelKind::independent)),
-      agent_(level_name(machine, LevelKind::barrier)), grid_threads_(grid_threads) {}
+    : BodyPrinter(program, signature, ast, machine, helpers, Language::device_cpp), independent_(machine.level_name(LevelKind::independent)),
+      agent_(machine.level_name(LevelKind::barrier)), grid_threads_(grid_threads) {}
 
 PrintedLaunches DevicePrinter::print(int position) {
   position_ = position;
@@ -134,24 +127,12 @@ void DevicePrinter::print_agent_loop(const AstFor& loop) {
 void DevicePrinter::print_sync(const AstSync& sync) {
   take_braces();
   if (!launch_) refuse("ast", sync.statement, "a barrier, or a wait, stands outside of blocks");
-  switch (ast_.synchronizations.at(sync.statement).kind) {
-    case SyncKind::commit:
-      helpers_.request("tileopt_async_groups");
-      out_.line("tileopt_async_commit();");
-      break;
-    case SyncKind::await:
-      helpers_.request("tileopt_async_groups");
-      out_.line("tileopt_async_wait(" + std::to_string(sync.pending) + ");");
-      break;
-    case SyncKind::barrier:
-    case SyncKind::wait:
-    case SyncKind::expect:
-    case SyncKind::arrive:
-    case SyncKind::release:
-    case SyncKind::advance:
-      helpers_.request("tileopt_block_barrier");
-      out_.line("tileopt_block_barrier();");
-  }
+  // check_ast has refused all other kinds.
+  const SyncKind kind = ast_.synchronizations.at(sync.statement).kind;
+  helpers_.request(kind == SyncKind::barrier ? "tileopt_block_barrier" : "tileopt_async_groups");
+  if (kind == SyncKind::barrier) out_.line("tileopt_block_barrier();");
+  else if (kind == SyncKind::commit) out_.line("tileopt_async_commit();");
+  else out_.line("tileopt_async_wait(" + std::to_string(sync.pending) + ");");
   if (muted_ > 0) return;
   PrintFacts::Sync fact;
   fact.statement = sync.statement;
@@ -168,7 +149,7 @@ void DevicePrinter::declare_workspace(const Array& array) {
   storage.strides = constant_strides(array.extents);
   const long bytes = array.elements() * size_bytes(array.element);
   const auto [slot, fresh] = workspace_offsets_.emplace(array.name, workspace_bytes_);
-  if (fresh) workspace_bytes_ += (bytes + kWorkspaceAlignment - 1) / kWorkspaceAlignment * kWorkspaceAlignment;
+  if (fresh) workspace_bytes_ += in_workspace(bytes);
   if (muted_ == 0) facts_.buffers.push_back({array.name, array.space, bytes, 1, "workspace", slot->second});
   const std::string type = storage_type_c(array.element);
   workspace_.push_back({storage.name, type + "* const " + storage.name + " = (" + type + "*)(void*)(workspace + " + std::to_string(slot->second) + "); /* " +
@@ -197,14 +178,14 @@ void DevicePrinter::declare_array(const Array& array) {
   }
   const long bytes = array.slots * array.stored_elements() * size_bytes(array.element);
   const auto [slot, fresh] = shared ? shared_offsets_.emplace(array.name, shared_bytes_) : std::pair(shared_offsets_.end(), false);
-  if (shared) storage.alignment = kSharedAlignment;
+  if (shared) storage.alignment = kBlockAlignment;
   if (muted_ == 0) {
     facts_.buffers.push_back({array.name, array.space, bytes, array.slots, shared ? launch_name_ : "", shared ? slot->second : 0, storage.alignment});
     facts_.buffers.back().strides = array.strides;
   }
   const std::string type = storage_type_c(array.element), keeps = " /* " + shape_text(storage.extents) + " of " + array.tensor + " */";
   if (shared) {
-    if (fresh) shared_bytes_ += (bytes + kSharedAlignment - 1) / kSharedAlignment * kSharedAlignment;
+    if (fresh) shared_bytes_ += (bytes + kBlockAlignment - 1) / kBlockAlignment * kBlockAlignment;
     const Space* space = machine_.find_space("shared");
     if (space != nullptr && space->capacity > 0 && static_cast<double>(shared_bytes_) > space->capacity)
       refuse("capacity", "promotions[" + array.name + "]", "shared arrays need " + std::to_string(shared_bytes_) + " bytes, a block has " +

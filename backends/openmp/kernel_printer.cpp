@@ -145,7 +145,7 @@ void KernelPrinter::declare_array(const Array& array) {
     if (threads_ > 0)
       refuse("capacity", "promotions[" + array.name + "]", "workspace array " + array.name + " inside a thread loop would be shared by the threads: put it on the stack");
     const auto [slot, fresh] = workspace_offsets_.emplace(array.name, workspace_bytes_);
-    if (fresh) workspace_bytes_ += (bytes + kWorkspaceAlignment - 1) / kWorkspaceAlignment * kWorkspaceAlignment;
+    if (fresh) workspace_bytes_ += in_workspace(bytes);
     printed.region = "workspace";
     printed.offset = slot->second;
     if (muted_ == 0) facts_.buffers.push_back(printed);

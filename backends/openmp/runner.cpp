@@ -129,6 +129,11 @@ const std::string& CompiledKernel::object() const { return state_->object; }
 
 std::int64_t CompiledKernel::workspace_bytes(const Sizes& sizes) const { return state_->loaded_workspace()(state_->size_vector(sizes).data()); }
 
+int CompiledKernel::call(const Sizes& sizes, void* const* arguments, void* workspace) const {
+  std::vector<void*> pointers(arguments, arguments + state_->signature.arguments.size());  // the wrapper takes them as variables
+  return state_->loaded_call()(state_->size_vector(sizes).data(), pointers.data(), workspace);
+}
+
 int CompiledKernel::run(const Sizes& sizes, Arrays& arguments) const {
   const std::vector<std::int64_t> values = state_->size_vector(sizes);
   const std::int64_t bytes = state_->loaded_workspace()(values.data());

@@ -73,6 +73,10 @@ class CompiledKernel : public IsolatedKernel {
   IsolatedRun run_timed(const Sizes& sizes, Arrays& arguments, double timeout_seconds, Timing& timing) const;
 
   std::int64_t workspace_bytes(const Sizes& sizes) const;
+  /// Calls the launcher in this process on the caller's own memory: one pointer an argument, in the signature's order, and workspace_bytes
+  /// of workspace. Returns the launcher's code.
+  /// @throws ToolchainError: $TILEOPT_RUN_WITH runs kernels of another processor.
+  int call(const Sizes& sizes, void* const* arguments, void* workspace) const;
 
   /// Median seconds of a call, measured for about `seconds` after one warm-up call (at least 3 calls). `arguments` do not change.
   double bench(const Sizes& sizes, const Arrays& arguments, double seconds) const;

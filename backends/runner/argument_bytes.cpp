@@ -73,6 +73,14 @@ std::vector<std::byte> lay_out(const TensorArgument& argument, const HostArray& 
   return bytes;
 }
 
+void unpack(const TensorArgument& argument, const std::byte* bytes, const Sizes& sizes, HostArray& array) {
+  std::int64_t offset = 0;
+  Places(argument, array, sizes).for_each([&](std::int64_t place) {
+    const int bits = std::to_integer<int>(bytes[place / 2]) >> (place % 2 == 0 ? 0 : 4) & 15;
+    array.set_integer(offset++, argument.element == ElementType::i4 && bits > 7 ? bits - 16 : bits);
+  });
+}
+
 bool take_back(const TensorArgument& argument, const std::vector<std::byte>& bytes, const Sizes& sizes, HostArray& array) {
   TILEOPT_CHECK(!argument.packed, "packed argument " + argument.tensor + " was written");
   if (is_dense_row_major(argument)) {

@@ -18,20 +18,6 @@ HostArray empty_array(const TensorArgument& argument, const Sizes& sizes) {
   return HostArray(argument.element, shape);
 }
 
-/// Elements of packed memory: two a byte, the even one in the low bits.
-void unpack(const TensorArgument& argument, const Sizes& sizes, const std::byte* bytes, HostArray& array) {
-  std::vector<std::int64_t> strides, index(array.shape.size(), 0);
-  for (const AstExprPtr& stride : element_strides(argument)) strides.push_back(evaluate(stride, sizes));
-  const std::int64_t count = array.elements();
-  for (std::int64_t offset = 0; offset < count; ++offset) {
-    std::int64_t place = 0;
-    for (std::size_t d = 0; d < index.size(); ++d) place += index[d] * strides[d];
-    const int half = std::to_integer<int>(bytes[place / 2]) >> (place % 2 == 0 ? 0 : 4) & 15;
-    array.set_integer(offset, argument.element == ElementType::i4 && half > 7 ? half - 16 : half);
-    for (std::size_t d = index.size(); d-- > 0 && ++index[d] == array.shape[d];) index[d] = 0;
-  }
-}
-
 }  // namespace
 
 Sizes size_map(const std::vector<std::string>& names, const std::int64_t* values, std::size_t count) {
@@ -87,7 +73,7 @@ Arrays read_arguments(const Signature& signature, const Sizes& sizes, void* cons
     HostArray array = empty_array(argument, sizes);
     const std::int64_t bytes = argument_bytes(argument, sizes);
     if (argument.packed) {
-      unpack(argument, sizes, static_cast<const std::byte*>(arguments[i]), array);
+      unpack(argument, static_cast<const std::byte*>(arguments[i]), sizes, array);
       arrays.emplace(argument.tensor, std::move(array));
       continue;
     }

@@ -1,9 +1,8 @@
 /// Running modules on the host's arrays.
-#include <dlfcn.h>
-
 #include <cstdlib>
 #include <new>
 
+#include "backends/c_common/launcher.h"
 #include "backends/runner/emulated_kernel.h"
 #include "capi/guard.h"
 #include "capi/host_memory.h"
@@ -19,30 +18,11 @@ struct KernelObject {
   std::shared_ptr<ModuleObject> module;
   std::shared_ptr<const IsolatedKernel> kernel;  ///< in a process of its own: GPUs, the emulator
   std::optional<CompiledKernel> native;          ///< in this one
-  std::int32_t (*call)(const std::int64_t* sizes, void** arguments, void* workspace) = nullptr;
-  std::int64_t (*workspace)(const std::int64_t* sizes) = nullptr;
-  void* library = nullptr;
-
-  KernelObject() = default;
-  KernelObject(const KernelObject&) = delete;
-  KernelObject& operator=(const KernelObject&) = delete;
-  ~KernelObject() {
-    if (library != nullptr) dlclose(library);
-  }
 };
 
 namespace {
 
 constexpr double timeout_seconds = 3600;
-
-/// The object that CompiledKernel has loaded, once more, for its functions.
-void load(KernelObject& kernel) {
-  kernel.library = dlopen(kernel.native->object().c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (kernel.library == nullptr) throw ToolchainError(std::string("cannot load the compiled kernel: ") + dlerror());
-  kernel.call = reinterpret_cast<decltype(kernel.call)>(dlsym(kernel.library, "tileopt_call"));
-  kernel.workspace = reinterpret_cast<decltype(kernel.workspace)>(dlsym(kernel.library, "tileopt_workspace"));
-  TILEOPT_CHECK(kernel.call != nullptr && kernel.workspace != nullptr, "the wrapper exports its functions");
-}
 
 std::unique_ptr<KernelObject> make_kernel(const std::shared_ptr<ModuleObject>& module, const std::string& where) {
   auto kernel = std::make_unique<KernelObject>();
@@ -57,7 +37,6 @@ std::unique_ptr<KernelObject> make_kernel(const std::shared_ptr<ModuleObject>& m
     reject(ErrorCode::invalid_option, "`" + where + "` is no place to run", "give \"native\", \"emulator\" or NULL");
   } else if (host) {
     kernel->native = CompiledKernel::compile(program, module->text, module->machine);
-    load(*kernel);
   } else {
     require_machine(module->machine);
     kernel->kernel = std::make_shared<ExecutableKernel>(ExecutableKernel::compile(program, module->text, module->machine));
@@ -76,18 +55,15 @@ void refuse_call(const ModuleObject& module, int code) {
   reject(ErrorCode::invalid_size, "`" + module.signature.function + "` refused its arguments: " + reason, "the module's header lists what it asks for");
 }
 
-void run_native(const KernelObject& kernel, const Sizes& sizes, void* const* arguments, std::size_t count) {
-  std::vector<std::int64_t> values;
-  for (const std::string& name : kernel.module->signature.sizes) values.push_back(sizes.at(name));
-  const std::int64_t bytes = kernel.workspace(values.data());
+void run_native(const KernelObject& kernel, const Sizes& sizes, void* const* arguments) {
+  const std::int64_t bytes = kernel.native->workspace_bytes(sizes);
   if (bytes < 0) refuse_call(*kernel.module, 1);
   std::unique_ptr<void, Freed> workspace;
   if (bytes > 0) {
-    workspace.reset(std::aligned_alloc(256, (static_cast<std::size_t>(bytes) + 255) / 256 * 256));
+    workspace.reset(std::aligned_alloc(kWorkspaceAlignment, static_cast<std::size_t>(in_workspace(bytes))));
     if (workspace == nullptr) throw std::bad_alloc();
   }
-  std::vector<void*> pointers(arguments, arguments + count);
-  if (const int code = kernel.call(values.data(), pointers.data(), workspace.get()); code != 0) refuse_call(*kernel.module, code);
+  if (const int code = kernel.native->call(sizes, arguments, workspace.get()); code != 0) refuse_call(*kernel.module, code);
 }
 
 void run_isolated(const KernelObject& kernel, const Sizes& sizes, void* const* arguments, std::size_t count) {
@@ -125,9 +101,9 @@ tileopt_error* tileopt_kernel_run(const tileopt_kernel* kernel, const int64_t* s
     const auto object = need(kernel, "kernel");
     const ModuleObject& module = *object->module;
     const tileopt::Sizes values = size_map(module.signature.sizes, sizes, size_count);
-    if (object->call != nullptr) {
+    if (object->native) {
       check_pointers(module.signature, values, arguments, argument_count);
-      return run_native(*object, values, arguments, argument_count);
+      return run_native(*object, values, arguments);
     }
     in_session(*module.session, [&] {
       tileopt::check_sizes(*module.program, values);

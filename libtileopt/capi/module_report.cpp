@@ -17,8 +17,6 @@ namespace tileopt::capi {
 
 namespace {
 
-constexpr long rounded(long bytes) { return (bytes + kWorkspaceAlignment - 1) / kWorkspaceAlignment * kWorkspaceAlignment; }
-
 Launch::Loop loop_of(const AstFor& loop) { return {loop.variable, loop.lower, loop.upper, loop.step}; }
 
 std::string range_text(const Launch::Loop& loop) {
@@ -77,12 +75,6 @@ class LaunchReader {
   std::vector<Launch::Loop> host_;
 };
 
-std::string independent_level(const Machine& machine) {
-  for (const Level& level : machine.levels)
-    if (level.kind == LevelKind::independent) return level.name;
-  return "";
-}
-
 void describe_kernels(const Outcome& outcome, ModuleObject& module) {
   const std::vector<PrintFacts>& facts = outcome.module.text.facts;
   for (std::size_t k = 0; k < outcome.module.plan.kernels.size(); ++k) {
@@ -91,8 +83,8 @@ void describe_kernels(const Outcome& outcome, ModuleObject& module) {
     std::vector<Launch> launches;
     if (k < facts.size()) {
       for (const PrintFacts::Buffer& buffer : facts[k].buffers)
-        if (buffer.region == "workspace") kernel.workspace_bytes = std::max(kernel.workspace_bytes, buffer.offset + rounded(buffer.bytes));
-      if (module.machine.has_agents()) LaunchReader(independent_level(module.machine), launches).read(outcome.module.asts.at(k).root);
+        if (buffer.region == "workspace") kernel.workspace_bytes = std::max(kernel.workspace_bytes, buffer.offset + in_workspace(buffer.bytes));
+      if (module.machine.has_agents()) LaunchReader(module.machine.level_name(LevelKind::independent), launches).read(outcome.module.asts.at(k).root);
       // Where a launch was printed more than once (edge and interior), its loops are not told apart: only what was printed is known.
       if (launches.size() != facts[k].launches.size()) launches.assign(facts[k].launches.size(), Launch{});
       for (std::size_t l = 0; l < launches.size(); ++l) {
@@ -162,7 +154,7 @@ std::int64_t workspace_bytes(const ModuleObject& module, const Sizes& sizes) {
   std::int64_t end = 0, own = 0;
   const auto reserve = [&](std::int64_t bytes) {
     if (__builtin_add_overflow(end, bytes, &end) || end > INT64_MAX - kWorkspaceAlignment) reject(ErrorCode::invalid_size, "the workspace's bytes overflow 64 bits", "choose smaller sizes");
-    end = rounded(end);
+    end = in_workspace(end);
   };
   for (const TensorArgument& local : module.signature.locals) reserve(argument_bytes(local, sizes));
   for (const ModuleKernel& kernel : module.kernels) own = std::max<std::int64_t>(own, kernel.workspace_bytes);

@@ -43,6 +43,8 @@ AstExprPtr ast_name(std::string name);
 AstExprPtr ast_operation(AstExpr::Kind kind, std::vector<AstExprPtr> arguments);
 /// Adds the names that `expr` mentions.
 void collect_names(const AstExprPtr& expr, std::set<std::string>& names);
+/// By how much `expr` grows when `name` grows by one: expr = rest + step * name. Nothing where it is no such sum.
+std::optional<std::int64_t> constant_step(const AstExprPtr& expr, const std::string& name);
 
 /// Text with C's precedences; floor division prints as `floord(a, b)`, modulo as `mod(a, b)`, min/max as calls, select as `(c ? a : b)`.
 std::string ast_expr_text(const AstExprPtr& expr);

@@ -217,6 +217,24 @@ void collect_names(const AstExprPtr& expr, std::set<std::string>& names) {
   for (const AstExprPtr& argument : expr->arguments) collect_names(argument, names);
 }
 
+std::optional<std::int64_t> constant_step(const AstExprPtr& expr, const std::string& name) {
+  std::set<std::string> names;
+  collect_names(expr, names);
+  if (names.count(name) == 0) return 0;
+  const auto part = [&](std::size_t argument) { return constant_step(expr->arguments[argument], name); };
+  if (expr->kind == Kind::name) return 1;
+  if (expr->kind == Kind::negate) return part(0) ? std::optional(-*part(0)) : std::nullopt;
+  if (expr->kind == Kind::add || expr->kind == Kind::sub) {
+    const auto a = part(0), b = part(1);
+    return a && b ? std::optional(expr->kind == Kind::add ? *a + *b : *a - *b) : std::nullopt;
+  }
+  if (expr->kind != Kind::mul) return std::nullopt;
+  for (const std::size_t factor : {std::size_t{0}, std::size_t{1}})
+    if (expr->arguments[factor]->kind == Kind::integer)
+      if (const auto step = part(1 - factor)) return expr->arguments[factor]->value * *step;
+  return std::nullopt;
+}
+
 AstExprPtr ast_operation(AstExpr::Kind kind, std::vector<AstExprPtr> arguments) {
   const std::size_t arity = kind == Kind::negate ? 1 : kind == Kind::select ? 3 : 2;
   TILEOPT_CHECK(kind != Kind::integer && kind != Kind::name, "integers and names have their own constructors");

@@ -168,6 +168,17 @@ bool Machine::has_agents() const {
   return std::any_of(levels.begin(), levels.end(), [](const Level& level) { return level.kind == LevelKind::barrier; });
 }
 
+bool Machine::is_of_block(const std::string& name) const {
+  const Space* space = find_space(name);
+  const Level* level = space == nullptr || space->level.empty() ? nullptr : find_level(space->level);
+  return level != nullptr && level->kind == LevelKind::independent;
+}
+
+std::string Machine::level_name(LevelKind kind) const {
+  const auto found = std::find_if(levels.begin(), levels.end(), [&](const Level& level) { return level.kind == kind; });
+  return found == levels.end() ? "" : found->name;
+}
+
 const Level* Machine::find_level(const std::string& level) const { return find_named(levels, level); }
 const Memory* Machine::find_memory(const std::string& memory) const { return find_named(memories, memory); }
 const Space* Machine::find_space(const std::string& space) const { return find_named(spaces, space); }

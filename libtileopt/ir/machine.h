@@ -15,6 +15,9 @@ enum class LevelKind { independent, barrier, lockstep, sequential, unrolled, ato
 /// When an asynchronous operation is known to be complete. CPUs: immediate.
 enum class Completion { immediate, group, counted, tagged };
 
+/// Bytes between the arrays of a block: whole lines of its memory's banks.
+inline constexpr long kBlockAlignment = 128;
+
 struct Level {
   std::string name;  ///< "thread", "simd", "serial", "unroll", "atom"; GPUs: "block", "thread", ...
   LevelKind kind;
@@ -86,6 +89,10 @@ struct Machine {
   const Pipe* pipe_of(const std::string& atom) const;
   /// Loops on some level are run by agents that go on by themselves until a barrier: kernels are launched, and printed for devices.
   bool has_agents() const;
+  /// Arrays of the space belong to a block each, whose threads share them. False where there is no such space.
+  bool is_of_block(const std::string& space) const;
+  /// Name of the first level of that kind; "" where there is none.
+  std::string level_name(LevelKind kind) const;
 
   Document write() const;
   /// @throws Errors(invalid_machine) with the path of the entry.

@@ -11,7 +11,6 @@ namespace tileopt {
 namespace {
 
 constexpr long kMaxRadix = 1L << 31;
-constexpr long kMaxSlots = 64;
 
 bool is_identifier(const std::string& name) {
   const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
@@ -155,8 +154,8 @@ Pipelining read_pipelining(const DocumentReader& entry) {
   entry.expect_object({"after", "slots", "distance", "copies"});
   Pipelining pipelining;
   pipelining.after = identifier(entry.at("after"));
-  pipelining.slots = entry.integer("slots", 2, kMaxSlots);
-  if (entry.has("distance")) pipelining.distance = entry.integer("distance", 1, kMaxSlots);
+  pipelining.slots = entry.integer("slots", 2, kMostSlots);
+  if (entry.has("distance")) pipelining.distance = entry.integer("distance", 1, kMostSlots);
   if (pipelining.distance >= pipelining.slots)
     entry.at("distance").fail("copies run " + std::to_string(pipelining.distance) + " iterations ahead with " + std::to_string(pipelining.slots) + " slots",
                               "the iteration that computes has a slot too: give at least " + std::to_string(pipelining.distance + 1) + " slots, or a shorter distance");

@@ -53,6 +53,8 @@ struct Promotion {
   std::vector<std::string> copy_order = {};  ///< digits of the copy, outermost loop first; empty: as they lie
 };
 
+inline constexpr long kMostSlots = 64;  ///< of a ring
+
 /// Copies that run ahead of their use: while an iteration of the loop `after` computes, those of a later one are on their way.
 struct Pipelining {
   struct Copy {

@@ -19,18 +19,6 @@ AstExprPtr convert(isl_ast_expr* expr) {
   const isl::ast_expr owned = isl::manage(expr);
   return convert_expr(owned);
 }
-
-/// Replaces names by expressions, as they are: the bounds and operands stay what isl gave.
-static AstExprPtr substitute(const AstExprPtr& expr, const std::map<std::string, AstExprPtr>& values) {
-  if (expr->kind == Kind::name) {
-    const auto found = values.find(expr->name);
-    return found == values.end() ? expr : found->second;
-  }
-  if (expr->arguments.empty()) return expr;
-  std::vector<AstExprPtr> arguments;
-  for (const AstExprPtr& a : expr->arguments) arguments.push_back(substitute(a, values));
-  return ast_operation(expr->kind, std::move(arguments));
-}
 }  // namespace
 
 AstExprPtr convert_expr(const isl::ast_expr& expr) {
@@ -79,10 +67,21 @@ AstExprPtr convert_expr(const isl::ast_expr& expr) {
   TILEOPT_CHECK(false, "isl made an operation of unknown kind: " + poly::to_text(expr));
 }
 
+AstExprPtr substitute_names(const AstExprPtr& expr, const std::map<std::string, AstExprPtr>& values) {
+  if (expr->kind == Kind::name) {
+    const auto found = values.find(expr->name);
+    return found == values.end() ? expr : found->second;
+  }
+  if (expr->arguments.empty()) return expr;
+  std::vector<AstExprPtr> arguments;
+  for (const AstExprPtr& a : expr->arguments) arguments.push_back(substitute_names(a, values));
+  return ast_operation(expr->kind, std::move(arguments));
+}
+
 namespace {
 AstLeaf substitute_leaf(AstLeaf leaf, const std::map<std::string, AstExprPtr>& values) {
   const auto rewrite = [&](std::vector<AstExprPtr>& exprs) {
-    for (AstExprPtr& e : exprs) e = substitute(e, values);
+    for (AstExprPtr& e : exprs) e = substitute_names(e, values);
   };
   rewrite(leaf.instance);
   rewrite(leaf.write);
@@ -102,17 +101,17 @@ AstNodePtr substitute_names(const AstNodePtr& node, const std::map<std::string, 
   }
   if (const AstFor* loop = std::get_if<AstFor>(&node->node)) {
     AstFor result = *loop;
-    result.lower = substitute(loop->lower, values);
-    result.upper = substitute(loop->upper, values);
+    result.lower = substitute_names(loop->lower, values);
+    result.upper = substitute_names(loop->upper, values);
     std::map<std::string, AstExprPtr> inner = values;
     inner.erase(loop->variable);
     result.body = substitute_names(loop->body, inner);
     return make_node(std::move(result));
   }
   if (const AstIf* branch = std::get_if<AstIf>(&node->node))
-    return make_node(AstIf{substitute(branch->condition, values), substitute_names(branch->then_body, values), substitute_names(branch->else_body, values)});
+    return make_node(AstIf{substitute_names(branch->condition, values), substitute_names(branch->then_body, values), substitute_names(branch->else_body, values)});
   if (const AstAllocate* allocate = std::get_if<AstAllocate>(&node->node))
-    return make_node(AstAllocate{allocate->arrays, substitute_names(allocate->body, values)});
+    return make_node(AstAllocate{allocate->arrays, substitute_names(allocate->body, values), allocate->rings});
   return make_node(substitute_leaf(std::get<AstLeaf>(node->node), values));
 }
 
@@ -124,7 +123,7 @@ AstNodePtr AstConverter::walk(isl_ast_node* node, const Values& values) const {
     case isl_ast_node_user: return walk_leaf(node, values);
     case isl_ast_node_if: {
       AstIf result;
-      result.condition = substitute(convert_expr(isl::manage(isl_ast_node_if_get_cond(node))), values);
+      result.condition = substitute_names(convert_expr(isl::manage(isl_ast_node_if_get_cond(node))), values);
       const isl::ast_node then_node = isl::manage(isl_ast_node_if_get_then_node(node));
       result.then_body = walk(then_node.get(), values);
       if (isl_ast_node_if_has_else_node(node) == isl_bool_true) {
@@ -152,7 +151,7 @@ AstNodePtr AstConverter::walk(isl_ast_node* node, const Values& values) const {
 AstNodePtr AstConverter::walk_for(isl_ast_node* node, const Values& values) const {
   const std::string iterator = convert_expr(isl::manage(isl_ast_node_for_get_iterator(node)))->name;
   const int depth = std::stoi(iterator.substr(2));
-  const AstExprPtr lower = substitute(convert_expr(isl::manage(isl_ast_node_for_get_init(node))), values);
+  const AstExprPtr lower = substitute_names(convert_expr(isl::manage(isl_ast_node_for_get_init(node))), values);
   const isl::ast_node body = isl::manage(isl_ast_node_for_get_body(node));
   Values inner = values;
   const bool degenerate = isl_ast_node_for_is_degenerate(node) == isl_bool_true;
@@ -176,7 +175,7 @@ AstNodePtr AstConverter::walk_for(isl_ast_node* node, const Values& values) cons
   TILEOPT_CHECK((condition->kind == Kind::le || condition->kind == Kind::lt) && condition->arguments[0]->kind == Kind::name &&
                     condition->arguments[0]->name == iterator,
                 "isl made a loop condition of another form: " + ast_expr_text(condition));
-  const AstExprPtr bound = substitute(condition->arguments[1], values);
+  const AstExprPtr bound = substitute_names(condition->arguments[1], values);
   loop.upper = condition->kind == Kind::le ? bound : ast_operation(Kind::sub, {bound, ast_integer(1)});
   loop.step = convert_expr(isl::manage(isl_ast_node_for_get_inc(node)))->value;
   inner[iterator] = ast_name(digit);

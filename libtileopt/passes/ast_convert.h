@@ -14,6 +14,8 @@ namespace tileopt {
 
 AstExprPtr convert_expr(const isl::ast_expr& expr);
 
+/// Replaces names by expressions, as they are: nothing is folded.
+AstExprPtr substitute_names(const AstExprPtr& expr, const std::map<std::string, AstExprPtr>& values);
 /// Replaces names by expressions in the bounds, conditions and operands of a whole subtree (not in what its loops rename).
 AstNodePtr substitute_names(const AstNodePtr& node, const std::map<std::string, AstExprPtr>& values);
 

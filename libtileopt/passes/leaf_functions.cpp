@@ -42,6 +42,23 @@ std::vector<isl::aff> pieces_of(const isl::pw_aff& function) {
 }
 }  // namespace
 
+isl::pw_aff dimension_function(const isl::space& space, std::size_t position) {
+  return isl::manage(isl_pw_aff_from_aff(isl_aff_var_on_domain(isl_local_space_from_space(space.copy()), isl_dim_set, static_cast<unsigned>(position))));
+}
+
+isl::pw_aff constant_function(const isl::space& space, long value) {
+  isl_local_space* local = isl_local_space_from_space(space.copy());
+  return isl::manage(isl_pw_aff_from_aff(isl_aff_val_on_domain(local, isl_val_int_from_si(isl::space(space).ctx().get(), value))));
+}
+
+isl::pw_multi_aff tuple_of(const isl::space& domain, const std::string& name, const std::vector<isl::pw_aff>& values) {
+  isl_space* space = isl_space_add_dims(isl_space_from_domain(domain.copy()), isl_dim_out, static_cast<unsigned>(values.size()));
+  space = isl_space_set_tuple_name(space, isl_dim_out, name.c_str());
+  isl_pw_aff_list* list = isl_pw_aff_list_alloc(isl::space(domain).ctx().get(), static_cast<int>(values.size()));
+  for (const isl::pw_aff& value : values) list = isl_pw_aff_list_add(list, value.copy());
+  return isl::manage(isl_pw_multi_aff_from_multi_pw_aff(isl_multi_pw_aff_from_pw_aff_list(space, list)));
+}
+
 isl::pw_multi_aff instance_function(const StatementSpace& statement) { return poly::as_function(statement.to_program); }
 
 std::optional<isl::pw_multi_aff> extend_function(const isl::pw_multi_aff& function) {

@@ -9,6 +9,15 @@
 
 namespace tileopt {
 
+/// { space[dims] -> [(dims[position])] }
+isl::pw_aff dimension_function(const isl::space& space, std::size_t position);
+
+/// { space[dims] -> [(value)] }
+isl::pw_aff constant_function(const isl::space& space, long value);
+
+/// { domain[dims] -> name[values] }; the values are functions on `domain`.
+isl::pw_multi_aff tuple_of(const isl::space& domain, const std::string& name, const std::vector<isl::pw_aff>& values);
+
 /// { S[digits] -> S[iterators] } on the exact digit domain.
 isl::pw_multi_aff instance_function(const StatementSpace& statement);
 

@@ -41,24 +41,12 @@ Tree hold_copy(const Tree& tree, const std::string& copy, const std::string& fet
   return tree;
 }
 
-isl::pw_aff variable(const isl::space& space, std::size_t position) {
-  return isl::manage(isl_pw_aff_from_aff(isl_aff_var_on_domain(isl_local_space_from_space(space.copy()), isl_dim_set, static_cast<unsigned>(position))));
-}
 /// It moves nothing, but sets to zero what the copy beside it leaves out.
 bool only_fills(const LeafStatement& leaf) {
   if (!leaf.zero_fill || leaf.extents.empty()) return false;
   return std::any_of(leaf.extents.begin(), leaf.extents.end(), [](const isl::pw_aff& extent) {
     return isl::manage(isl_pw_aff_pos_set(extent.copy())).is_empty();
   });
-}
-
-/// { space -> name[values] }
-isl::pw_multi_aff tuple_of(const isl::space& domain, const std::string& name, const std::vector<isl::pw_aff>& values) {
-  isl_space* space = isl_space_add_dims(isl_space_from_domain(domain.copy()), isl_dim_out, static_cast<unsigned>(values.size()));
-  space = isl_space_set_tuple_name(space, isl_dim_out, name.c_str());
-  isl_pw_aff_list* list = isl_pw_aff_list_alloc(isl::space(domain).ctx().get(), static_cast<int>(values.size()));
-  for (const isl::pw_aff& v : values) list = isl_pw_aff_list_add(list, v.copy());
-  return isl::manage(isl_pw_multi_aff_from_multi_pw_aff(isl_multi_pw_aff_from_pw_aff_list(space, list)));
 }
 }  // namespace
 
@@ -85,12 +73,6 @@ class CopyPipeliner {
       if (array.name == name) return &array;
     return nullptr;
   }
-  /// The array belongs to a block, whose threads share it.
-  bool is_of_block(const Array& array) const {
-    const Space* space = machine_.find_space(array.space);
-    const Level* level = space == nullptr || space->level.empty() ? nullptr : machine_.find_level(space->level);
-    return level != nullptr && level->kind == LevelKind::independent;
-  }
 
   std::optional<Infeasible> add(const Pipelining& asked) {
     if (!machine_.has_agents())
@@ -112,7 +94,7 @@ class CopyPipeliner {
     Array& array = *find_array(copy.array);
     if (array.scope != asked.after)
       return refuse("pin", asked.after, "array " + array.name + " lives below `" + array.scope + "`, not below the loop whose copies run ahead");
-    if (!is_of_block(array)) return refuse("pin", asked.after, "array " + array.name + " of space " + array.space + " belongs to no block");
+    if (!machine_.is_of_block(array.space)) return refuse("pin", asked.after, "array " + array.name + " of space " + array.space + " belongs to no block");
     std::vector<std::string> copies;
     for (const LeafStatement& leaf : promoted().statements_) {
       const bool writes = leaf.write.array == array.name;
@@ -201,17 +183,17 @@ class CopyPipeliner {
       }
     LeafAccess access{held.name, {}, std::vector<std::vector<long>>(places.size(), std::vector<long>(fetch.box.size(), 0))};
     std::vector<isl::pw_aff> values;
-    for (const std::size_t d : places) values.push_back(variable(fetch.domain.space(), d));
+    for (const std::size_t d : places) values.push_back(dimension_function(fetch.domain.space(), d));
     for (std::size_t b = 0; b < fetch.box.size(); ++b) {
       held.extents.push_back(fetch.box[b].radix);
       access.steps.emplace_back(fetch.box.size(), 0);
       access.steps.back()[b] = 1;
-      values.push_back(isl::manage(isl_pw_aff_from_aff(isl_aff_zero_on_domain(isl_local_space_from_space(fetch.domain.space().release())))));
+      values.push_back(constant_function(fetch.domain.space(), 0));
     }
     if (static_cast<std::size_t>(held.agent_dims) == held.extents.size()) {  // one element: it has a place all the same
       held.extents.push_back(1);
       access.steps.emplace_back(fetch.box.size(), 0);
-      values.push_back(isl::manage(isl_pw_aff_from_aff(isl_aff_zero_on_domain(isl_local_space_from_space(fetch.domain.space().release())))));
+      values.push_back(constant_function(fetch.domain.space(), 0));
     }
     access.index = tuple_of(fetch.domain.space(), held.name, values);
     if (held.agent_elements() > kMostHeld)
@@ -258,9 +240,9 @@ class CopyPipeliner {
     if (result_.pipelines_.empty()) return std::nullopt;
     std::map<std::string, double> total;
     for (const Array& array : result_.promoted_.arrays_) {
-      if (!is_of_block(array)) continue;
+      if (!machine_.is_of_block(array.space)) continue;
       const double bytes = static_cast<double>(array.slots * array.stored_elements()) * size_bytes(array.element);
-      total[array.space] += std::ceil(bytes / 128) * 128;
+      total[array.space] += std::ceil(bytes / kBlockAlignment) * kBlockAlignment;
     }
     for (const auto& [name, bytes] : total)
       if (const Space* space = machine_.find_space(name); space->capacity > 0 && bytes > space->capacity)

@@ -57,23 +57,6 @@ isl::space tuple_space(isl::ctx ctx, const std::string& name, std::size_t dims) 
   isl_space* space = isl_space_set_alloc(ctx.get(), 0, static_cast<unsigned>(dims));
   return isl::manage(isl_space_set_tuple_name(space, isl_dim_set, name.c_str()));
 }
-
-isl::pw_aff variable(const isl::space& space, std::size_t position) {
-  return isl::manage(isl_pw_aff_from_aff(isl_aff_var_on_domain(isl_local_space_from_space(space.copy()), isl_dim_set, static_cast<unsigned>(position))));
-}
-isl::pw_aff constant(const isl::space& space, long value) {
-  isl_local_space* local = isl_local_space_from_space(space.copy());
-  return isl::manage(isl_pw_aff_from_aff(isl_aff_val_on_domain(local, isl_val_int_from_si(isl::space(space).ctx().get(), value))));
-}
-/// { domain -> name[values] }
-isl::pw_multi_aff tuple_of(const isl::space& domain, const std::string& name, const std::vector<isl::pw_aff>& values) {
-  isl_space* space = isl_space_add_dims(isl_space_from_domain(domain.copy()), isl_dim_out, static_cast<unsigned>(values.size()));
-  space = isl_space_set_tuple_name(space, isl_dim_out, name.c_str());
-  isl_pw_aff_list* list = isl_pw_aff_list_alloc(isl::space(domain).ctx().get(), static_cast<int>(values.size()));
-  for (const isl::pw_aff& v : values) list = isl_pw_aff_list_add(list, v.copy());
-  const isl::multi_pw_aff multi = isl::manage(isl_multi_pw_aff_from_pw_aff_list(space, list));
-  return isl::manage(isl_pw_multi_aff_from_multi_pw_aff(multi.copy()));
-}
 }  // namespace
 
 std::optional<Infeasible> PromotionBuilder::add_copies(const Promotion& promotion, const Scope& scope, const Tile& tile) {
@@ -143,7 +126,7 @@ std::optional<Infeasible> PromotionBuilder::add_copy(const Promotion& promotion,
     isl::pw_aff value = isl::manage(isl_pw_multi_aff_get_pw_aff(corner.get(), static_cast<int>(d)));
     for (std::size_t i = 0; i < promotion.layout.size(); ++i)
       if (promotion.layout[i].tensor_dim == static_cast<int>(d))
-        value = value.add(variable(full, position[i]).scale(isl::val(ctx, tile.weights[i])));
+        value = value.add(dimension_function(full, position[i]).scale(isl::val(ctx, tile.weights[i])));
     element.push_back(value);
   }
   const isl::pw_multi_aff source = tuple_of(full, promotion.tensor, element);
@@ -210,12 +193,12 @@ std::optional<Infeasible> PromotionBuilder::add_copy(const Promotion& promotion,
     std::vector<isl::pw_aff> embedding;
     for (const std::string& dim : dims) {
       const auto at = std::find(leaf.dims.begin(), leaf.dims.end(), dim);
-      embedding.push_back(at == leaf.dims.end() ? constant(leaf_space, 0) : variable(leaf_space, static_cast<std::size_t>(at - leaf.dims.begin())));
+      embedding.push_back(at == leaf.dims.end() ? constant_function(leaf_space, 0) : dimension_function(leaf_space, static_cast<std::size_t>(at - leaf.dims.begin())));
     }
     const isl::pw_multi_aff embed = tuple_of(leaf_space, "buffer", embedding);
     std::vector<isl::pw_aff> place;
     for (const std::size_t at : position) place.push_back(embedding[at]);
-    LeafAccess buffer{promotion.array, tuple_of(leaf_space, promotion.array, place.empty() ? std::vector<isl::pw_aff>{constant(leaf_space, 0)} : place), {}};
+    LeafAccess buffer{promotion.array, tuple_of(leaf_space, promotion.array, place.empty() ? std::vector<isl::pw_aff>{constant_function(leaf_space, 0)} : place), {}};
     if (place.empty()) buffer.steps.push_back({});
     LeafAccess tensor{promotion.tensor, source.pullback(embed), {}};
     for (std::size_t i = 0; i < promotion.layout.size(); ++i) {
@@ -265,7 +248,7 @@ std::optional<Infeasible> PromotionBuilder::add_copy(const Promotion& promotion,
         const isl::set empty_rows = executed.apply(keep_dims(full, dims, outer, name)).subtract(filled_rows).coalesce();
         const bool all_filled = empty_rows.is_empty();
         for (const isl::pw_aff& e : *extents) {
-          const isl::pw_aff none = isl::manage(isl_pw_aff_intersect_domain(constant(empty_rows.space(), 0).release(), empty_rows.copy()));
+          const isl::pw_aff none = isl::manage(isl_pw_aff_intersect_domain(constant_function(empty_rows.space(), 0).release(), empty_rows.copy()));
           limits.push_back(all_filled ? e : e.intersect_domain(filled_rows).union_add(none).coalesce());
         }
       }
@@ -282,7 +265,7 @@ std::optional<Infeasible> PromotionBuilder::add_copy(const Promotion& promotion,
     std::vector<std::string> outer = dims;
     outer.erase(outer.begin() + static_cast<long>(position.back()));
     const isl::set rows = reached.apply(keep_dims(full, dims, outer, "zero_" + promotion.array));
-    const isl::pw_aff none = isl::manage(isl_pw_aff_intersect_domain(constant(rows.space(), 0).release(), rows.copy()));
+    const isl::pw_aff none = isl::manage(isl_pw_aff_intersect_domain(constant_function(rows.space(), 0).release(), rows.copy()));
     emit("zero_" + promotion.array, row, fill_box(reached, dims, row), {none}, true);
   }
   emit(name, {}, valid, {}, false);
@@ -372,7 +355,7 @@ std::optional<Infeasible> PromotionBuilder::finish(DigitStatement& s) {
     std::vector<isl::pw_aff> values;
     for (const std::string& dim : s.digits->dims) {
       const auto at = std::find(leaf.dims.begin(), leaf.dims.end(), dim);
-      values.push_back(at == leaf.dims.end() ? constant(leaf.domain.space(), 0) : variable(leaf.domain.space(), static_cast<std::size_t>(at - leaf.dims.begin())));
+      values.push_back(at == leaf.dims.end() ? constant_function(leaf.domain.space(), 0) : dimension_function(leaf.domain.space(), static_cast<std::size_t>(at - leaf.dims.begin())));
     }
     embed = tuple_of(leaf.domain.space(), name, values);
   } else {

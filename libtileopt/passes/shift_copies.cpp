@@ -60,33 +60,6 @@ AstNodePtr restrict_to(const AstNodePtr& node, const Keep& keep, const Names& dr
   return node;
 }
 
-AstExprPtr at_value(const AstExprPtr& expr, const std::string& name, const AstExprPtr& value) {
-  if (expr->kind == Kind::name) return expr->name == name ? value : expr;
-  if (expr->arguments.empty()) return expr;
-  std::vector<AstExprPtr> arguments;
-  for (const AstExprPtr& argument : expr->arguments) arguments.push_back(at_value(argument, name, value));
-  return ast_operation(expr->kind, std::move(arguments));
-}
-
-/// What the expression grows by when `name` does by one; nothing where that is no constant.
-std::optional<std::int64_t> step_of(const AstExprPtr& expr, const std::string& name) {
-  std::set<std::string> names;
-  collect_names(expr, names);
-  if (names.count(name) == 0) return 0;
-  const auto part = [&](std::size_t argument) { return step_of(expr->arguments[argument], name); };
-  if (expr->kind == Kind::name) return 1;
-  if (expr->kind == Kind::negate) return part(0) ? std::optional(-*part(0)) : std::nullopt;
-  if (expr->kind == Kind::add || expr->kind == Kind::sub) {
-    const auto a = part(0), b = part(1);
-    return a && b ? std::optional(expr->kind == Kind::add ? *a + *b : *a - *b) : std::nullopt;
-  }
-  if (expr->kind != Kind::mul) return std::nullopt;
-  for (const std::size_t factor : {std::size_t{0}, std::size_t{1}})
-    if (expr->arguments[factor]->kind == Kind::integer)
-      if (const auto step = part(1 - factor)) return expr->arguments[factor]->value * *step;
-  return std::nullopt;
-}
-
 /// Up to which value of a loop's variable conditions hold: those that it does not move are `gates`.
 struct WholeRange {
   std::vector<AstExprPtr> gates, limits;
@@ -110,9 +83,9 @@ struct WholeRange {
     // room >= 0
     AstExprPtr room = ast_operation(Kind::sub, {condition->arguments[greater ? 0 : 1], condition->arguments[greater ? 1 : 0]});
     if (strict) room = ast_operation(Kind::sub, {room, ast_integer(1)});
-    const auto step = step_of(room, variable);
+    const auto step = constant_step(room, variable);
     if (!step || *step >= 0) return false;
-    const AstExprPtr first = at_value(room, variable, ast_integer(0));
+    const AstExprPtr first = substitute_names(room, {{variable, ast_integer(0)}});
     limits.push_back(*step == -1 ? first : ast_operation(Kind::floor_div, {first, ast_integer(-*step)}));
     return true;
   }
@@ -224,7 +197,7 @@ class CopyShifter {
     const AstExprPtr later = plus(variable, ast_integer(pipeline_.distance));
     bool splits = !now.empty() && range.add(ast_operation(Kind::le, {later, loop.upper}), loop.variable);
     for (const AstExprPtr& condition : now) splits = splits && range.add(condition, loop.variable);
-    for (const AstExprPtr& condition : then) splits = splits && range.add(at_value(condition, loop.variable, later), loop.variable);
+    for (const AstExprPtr& condition : then) splits = splits && range.add(substitute_names(condition, {{loop.variable, later}}), loop.variable);
     std::vector<AstExprPtr> unused;
     // Where a loop of its own runs what is whole, what is left takes every test.
     const auto rest = [&](const AstNodePtr& node) { return splits ? side(node, false, unused) : node; };

@@ -11,12 +11,6 @@ constexpr long kAsyncSlots = 4;    ///< a power of two, so that slots are cheap 
 constexpr long kHeldSlots = 2;     ///< what registers hold is there when one tile is done
 constexpr long kLeastBytes = 4;    ///< of an asynchronous copy
 
-bool is_of_block(const Machine& machine, const Promotion& promotion) {
-  const Space* space = machine.find_space(promotion.space);
-  const Level* level = space == nullptr || space->level.empty() ? nullptr : machine.find_level(space->level);
-  return level != nullptr && level->kind == LevelKind::independent;
-}
-
 /// The atom that copies the array asynchronously, or "".
 std::string copy_atom(const Program& program, const Machine& machine, const Promotion& promotion) {
   const Tensor& tensor = program.tensor(promotion.tensor);
@@ -52,14 +46,14 @@ std::optional<Pipelining> propose_pipeline(const Program& program, const Machine
   bool flies = false, known = true;
   double slot = 0;
   for (const Promotion& promotion : promotions) {
-    if (promotion.after != after || !is_of_block(machine, promotion)) continue;
+    if (promotion.after != after || !machine.is_of_block(promotion.space)) continue;
     const bool written = std::any_of(statements.begin(), statements.end(), [&](const std::string& name) { return program.statement(name).write.tensor == promotion.tensor; });
     if (written) continue;
     pipelining.copies.push_back({promotion.array, copy_atom(program, machine, promotion)});
     flies = flies || !pipelining.copies.back().atom.empty();
     const auto bytes = bytes_of(program, promotion);
     known = known && bytes.has_value();
-    slot += std::ceil(bytes.value_or(0) / 128) * 128;
+    slot += std::ceil(bytes.value_or(0) / kBlockAlignment) * kBlockAlignment;
   }
   if (pipelining.copies.empty()) return std::nullopt;
   pipelining.slots = flies ? kAsyncSlots : kHeldSlots;

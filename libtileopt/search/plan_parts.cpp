@@ -16,10 +16,8 @@ std::string digit_name(const std::string& member, char role) {
 }
 
 std::string level_of_kind(const Machine& machine, LevelKind kind) {
-  for (const Level& level : machine.levels) {
-    if (level.kind == kind) return level.name;
-  }
-  return "serial";
+  const std::string name = machine.level_name(kind);
+  return name.empty() ? "serial" : name;
 }
 
 KernelPlan join_parts(const Kernel& kernel, const std::string& schedule, const std::vector<PlanPart>& parts) {

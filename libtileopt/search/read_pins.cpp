@@ -7,8 +7,6 @@
 
 namespace tileopt {
 namespace {
-constexpr long kMostSlots = 64;
-
 
 std::string unquoted(const std::string& text) {
   const bool quoted = text.size() >= 2 && (text.front() == '"' || text.front() == '\'') && text.back() == text.front();

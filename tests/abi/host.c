@@ -2,19 +2,8 @@
  * time behind libLLVM, whose own isl must stay out of our calls. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
-#include <stdio.h>
-#include <string.h>
-#include <tileopt.h>
 
-static int failures;
-
-#define CHECK(condition)                                                  \
-  do {                                                                    \
-    if (!(condition)) {                                                   \
-      fprintf(stderr, "%s:%d: failed: %s\n", __FILE__, __LINE__, #condition); \
-      ++failures;                                                         \
-    }                                                                     \
-  } while (0)
+#include "check.h"
 
 static const char gemm[] =
     "@numerics(contract=True)\n"

@@ -68,6 +68,18 @@ void expect_bad(const std::string& text, const std::string& part) {
   }
 }
 
+TEST(AstExpr, GrowsByAConstantStepOrByNone) {
+  const auto step = [](const std::string& text) { return constant_step(parse(text), "i"); };
+  EXPECT_EQ(step("i"), 1);
+  EXPECT_EQ(step("N"), 0);
+  EXPECT_EQ(step("floord(N, 4)"), 0);
+  EXPECT_EQ(step("N - 8 * i + j"), -8);
+  EXPECT_EQ(step("-(2 * (i - 3) * 5)"), -10);
+  EXPECT_EQ(step("i - i"), 0);
+  for (const std::string text : {"N * i", "i * i", "floord(i, 4)", "mod(i, 4)", "min(i, 3)", "i < 3", "(i < 3 ? 1 : 2)", "i + mod(i, 2)", "N - floord(i, 2)"})
+    EXPECT_EQ(step(text), std::nullopt) << text;
+}
+
 TEST(AstText, RefusesMalformedText) {
   expect_bad("", "column 1: expected an expression");
   expect_bad("a +", "column 4: expected an expression");

@@ -77,6 +77,20 @@ TEST(Machine, FindsItsParts) {
   EXPECT_EQ(machine.find_atom(""), nullptr);
 }
 
+TEST(Machine, KnowsSpacesOfBlocksAndNamesOfLevels) {
+  Machine machine = small_machine();
+  EXPECT_EQ(machine.level_name(LevelKind::lockstep), "simd");
+  EXPECT_EQ(machine.level_name(LevelKind::barrier), "");
+  EXPECT_FALSE(machine.is_of_block("stack"));
+  machine.levels[0].name = "block";
+  machine.levels.push_back({"thread", LevelKind::barrier, 1024});
+  machine.levels.push_back({"cluster", LevelKind::independent, 0});
+  machine.spaces = {{"shared", 1 << 16, "block"}, {"register", 512, "thread"}, {"workspace", 0}, {"lost", 0, "nowhere"}};
+  EXPECT_TRUE(machine.is_of_block("shared"));
+  for (const char* space : {"register", "workspace", "lost", "global", ""}) EXPECT_FALSE(machine.is_of_block(space)) << space;
+  EXPECT_EQ(machine.level_name(LevelKind::independent), "block") << "the first one";
+}
+
 TEST(Machine, EveryMissingKeyIsRefused) {
   const Document whole = small_machine().write();
   for (const auto& [key, value] : whole.items()) {

@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <vector>
 
+#include "backends/c_common/launcher.h"
 #include "fixture.h"
 
 namespace tileopt {
@@ -111,6 +112,13 @@ TEST_F(Launcher, Code4Overlap) {
 TEST_F(Launcher, Code5Workspace) {
   EXPECT_EQ(function(4, 5, x(), x2(), y(), nullptr), 5);
   EXPECT_EQ(function(4, 5, x(), x2(), y(), storage + 1024 + 128), 5);
+}
+
+TEST(Workspace, TakesWholeMultiplesOfItsAlignment) {
+  EXPECT_EQ(in_workspace(0), 0);
+  EXPECT_EQ(in_workspace(1), kWorkspaceAlignment);
+  EXPECT_EQ(in_workspace(kWorkspaceAlignment), kWorkspaceAlignment);
+  EXPECT_EQ(in_workspace(kWorkspaceAlignment + 1), 2 * kWorkspaceAlignment);
 }
 
 TEST(Header, CompilesAsC11AndCpp) {

@@ -2,6 +2,7 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "backends/runner/argument_bytes.h"
 #include "fixture.h"
 
 namespace tileopt {
@@ -55,6 +56,32 @@ TEST(Runner, RunsInThisProcessAndInItsOwn) {
   const std::vector<double> both = CompiledKernel::bench_interleaved({&kernel, &kernel}, ten, arguments, 0.01);
   ASSERT_EQ(both.size(), 2u);
   EXPECT_GT(both[1], 0);
+}
+
+TEST(Runner, CallsOnTheCallersMemory) {
+  const CompiledKernel kernel = CompiledKernel::compile(copy_program(), print(copy_program(), {copy_ast()}, test_machine()), test_machine());
+  std::vector<float> x = {1, 2, 3, 4}, y(4, -1);
+  void* const arguments[] = {x.data(), y.data()};
+  EXPECT_EQ(kernel.call({{"N", 3}}, arguments, nullptr), 0);
+  EXPECT_EQ(y, (std::vector<float>{1, 2, 3, -1}));
+  void* const missing[] = {x.data(), nullptr};
+  EXPECT_EQ(kernel.call({{"N", 3}}, missing, nullptr), 2);
+  void* const overlapping[] = {x.data(), x.data() + 1};
+  EXPECT_EQ(kernel.call({{"N", 3}}, overlapping, nullptr), 4);
+}
+
+/// Rows of three elements fill two bytes each.
+TEST(ArgumentBytes, PackedElementsComeBack) {
+  for (const ElementType type : {ElementType::i4, ElementType::u4}) {
+    TensorArgument argument{"W", "W", type, TensorRole::in, {ast_name("N"), ast_integer(3)}, {0, 1}, {}, true};
+    HostArray array(type, {5, 3}), back(type, {5, 3});
+    for (std::int64_t i = 0; i < 15; ++i) array.set_integer(i, type == ElementType::i4 ? i - 8 : i);
+    const std::vector<std::byte> bytes = lay_out(argument, array, {{"N", 5}});
+    ASSERT_EQ(bytes.size(), 10u);
+    EXPECT_EQ(bytes[0], std::byte(type == ElementType::i4 ? 0x98 : 0x10));
+    unpack(argument, bytes.data(), {{"N", 5}}, back);
+    EXPECT_EQ(back.bytes, array.bytes);
+  }
 }
 
 TEST(Runner, TellsOverruns) {
