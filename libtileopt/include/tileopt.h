@@ -42,6 +42,13 @@
 #define TILEOPT_API
 #endif
 
+/* C++ gives an enumeration only the values of its names, unless it is told its type; a host may hand over any number. */
+#ifdef __cplusplus
+#define TILEOPT_ANY_INT : int
+#else
+#define TILEOPT_ANY_INT
+#endif
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -61,7 +68,7 @@ typedef struct tileopt_kernel tileopt_kernel;   /**< a module that can be called
 typedef struct tileopt_error tileopt_error;     /**< why a call failed; does not change */
 
 /** What kind of failure. The first four and the last are the exit codes of tileopt-schedule. */
-typedef enum tileopt_status {
+typedef enum tileopt_status TILEOPT_ANY_INT {
   TILEOPT_USER_ERROR = 1,    /**< the input is wrong: message, hint and position say where and how to mend it */
   TILEOPT_INFEASIBLE = 2,    /**< the plan or a pin cannot be honoured */
   TILEOPT_NOT_PROVED = 3,    /**< a proof obligation was refuted */
@@ -178,7 +185,7 @@ TILEOPT_API void tileopt_program_free(tileopt_program *program);
  */
 
 /** Whom an array belongs to, and what the kernel does with it. */
-typedef enum tileopt_role {
+typedef enum tileopt_role TILEOPT_ANY_INT {
   TILEOPT_IN = 0,     /**< argument, read */
   TILEOPT_OUT = 1,    /**< argument, written before it is read; elements that are not written keep their values */
   TILEOPT_INOUT = 2,  /**< argument, read and written */
