@@ -297,9 +297,12 @@ void BodyPrinter::print_leaf(const AstLeaf& leaf) {
     fragments = choose_fragments(make_leaf_view(leaf, ast_, program_, storage_, settled_), machine_.find_atom(statement.atom), storage_);
   // What no access of the atom fits is copied element by element, and done at once.
   const bool flies = machine_.pipe_of(statement.atom) != nullptr;
+  const Atom* atom = machine_.find_atom(statement.atom);
+  const bool together = atom != nullptr && atom->is_collective();
   if (flies && !moves_alike(fragments)) fragments.clear();
-  if (muted_ == 0) {
-    PrintFacts::Leaf fact;
+  if (std::any_of(fragments.begin(), fragments.end(), [&](const Fragment& fragment) { return false_flags_.count(fragment.flag) != 0; })) fragments.clear();
+  PrintFacts::Leaf fact;
+  if (muted_ == 0 || together) {
     fact.statement = leaf.statement;
     for (const AstExprPtr& subscript : leaf.write) fact.subscripts.push_back(ast_expr_text(subscript));
     for (const auto& read : leaf.reads)
@@ -315,8 +318,11 @@ void BodyPrinter::print_leaf(const AstLeaf& leaf) {
     fact.streamed = statement.stream;
     for (const Fragment& fragment : fragments) fact.wide.push_back(fragment.access);
     if (flies && !fragments.empty()) fact.pipe = machine_.pipe_of(statement.atom)->name;
-    facts_.leaves.push_back(std::move(fact));
   }
+  if (together) return print_together(leaf, std::move(fact));
+  if (muted_ == 0) facts_.leaves.push_back(std::move(fact));
+  for (Fragment& fragment : fragments)
+    if (true_flags_.count(fragment.flag) != 0) fragment.flag.clear();
   AstLeaf resolved = leaf;
   resolved.write = resolve(leaf.write);
   resolved.indices = resolve(leaf.indices);
@@ -328,9 +334,13 @@ void BodyPrinter::print_leaf(const AstLeaf& leaf) {
   LeafPrinter printer(out_, storage_, names_, helpers_, machine_, machine_.vector_bytes, language_);
   const Boxes boxes = std::exchange(boxes_, Boxes::any);
   const bool braced = take_braces();
-  if (flies && !fragments.empty()) return printer.print_async(view, fragments, braced);
+  if (flies && !fragments.empty()) return printer.print_async(view, fragments, braced, !true_flags_.empty());
   if (boxes == Boxes::whole) return printer.print_wide(view, fragments);
   printer.print(view, braced, boxes == Boxes::any ? fragments : std::vector<Fragment>{});
+}
+
+void BodyPrinter::print_together(const AstLeaf& leaf, PrintFacts::Leaf) {
+  refuse("atom", leaf.statement, "atom " + ast_.statements.at(leaf.statement).atom + " is run by several agents together, and this language has none");
 }
 
 void BodyPrinter::print_for(const AstFor& loop) {

@@ -49,6 +49,8 @@ class BodyPrinter {
   virtual void print_loop(const AstFor& loop) = 0;
   virtual void declare_array(const Array& array) = 0;
   virtual void print_sync(const AstSync& sync) = 0;
+  /// A leaf whose atom several agents run together; `fact`: what is known of every leaf. By default refused.
+  virtual void print_together(const AstLeaf& leaf, PrintFacts::Leaf fact);
   /// Around the declarations and the body of one lifetime.
   virtual void begin_allocation() {}
   virtual void end_allocation() {}
@@ -89,6 +91,7 @@ class BodyPrinter {
   RegisterArrays registers_;
   PrintFacts facts_;
   std::map<std::string, AstExprPtr> constants_;  ///< variables of loops that are being unrolled
+  std::set<std::string> true_flags_, false_flags_;  ///< C variables that say whether accesses are aligned, tested around
   int muted_ = 0;          ///< > 0 in repeated copies of an unrolled body: facts are recorded once
   std::map<std::string, const AstFor*> around_;  ///< digit -> loop around that counts
   std::set<std::string> settled_;  ///< variables of bound loops around

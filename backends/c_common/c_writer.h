@@ -27,6 +27,8 @@ class CWriter {
   /// Preprocessor lines and other text that is not indented.
   void raw(const std::string& text) { text_ += text; }
   const std::string& text() const { return text_; }
+  /// Takes back what stands from one size of the text to another.
+  void take_back(std::size_t from, std::size_t to) { text_.erase(from, to - from); }
 
  private:
   std::string text_;

@@ -67,7 +67,7 @@ class Checker {
     const auto declared = ast_.synchronizations.find(sync->statement);
     if (declared == ast_.synchronizations.end()) fail(sync->statement, "synchronisation " + sync->statement + " is not declared");
     const Barrier* barrier = ast_.find_barrier(declared->second.target);
-    const bool groups = declared->second.kind == SyncKind::commit || declared->second.kind == SyncKind::await;
+    const bool groups = targets_pipe(declared->second.kind);
     if (groups && !declared->second.elected && std::find(printable_.pipes.begin(), printable_.pipes.end(), declared->second.target) != printable_.pipes.end()) return;
     if (declared->second.kind != SyncKind::barrier || declared->second.elected || barrier == nullptr || barrier->scope != BarrierScope::block) refuse_roles();
   }

@@ -56,7 +56,7 @@ class KeptReads {
 };
 }  // namespace
 
-bool in_memory(const LeafOperand& operand) { return operand.storage->kind == Storage::Kind::memory && !operand.storage->packed; }
+bool in_memory(const LeafOperand& operand) { return operand.storage->kind == Storage::Kind::memory && !operand.storage->packed && !operand.storage->in_registers; }
 
 bool is_atomic_update(const AstStatement& statement) { return statement.kind == "compute" && !statement.atom.empty() && statement.box.empty(); }
 
@@ -100,6 +100,7 @@ std::optional<long> LeafOperand::memory_step(std::size_t digit) const {
   long sum = 0;
   for (std::size_t d = 0; d < steps.size(); ++d) {
     if (steps[d][digit] == 0) continue;
+    if (storage->swizzles(d)) return std::nullopt;
     const auto stride = constant_value(fold(storage->strides[d]));
     if (!stride) return std::nullopt;
     sum += steps[d][digit] * static_cast<long>(*stride);

@@ -1,5 +1,7 @@
 #include "backends/c_common/leaf_printer.h"
 
+#include <algorithm>
+
 #include "backends/c_common/dot_leaf.h"
 #include "backends/c_common/refusal.h"
 #include "backends/c_common/shared_c.h"
@@ -97,10 +99,8 @@ std::string atomic_call(const LeafView& leaf, const std::string& element, const 
 }
 
 bool touches_named(const LeafView& leaf) {
-  if (leaf.write.storage->named()) return true;
-  for (const LeafOperand& read : leaf.reads)
-    if (read.storage->named()) return true;
-  return false;
+  const auto has_no_address = [](const LeafOperand& operand) { return operand.storage->named() || operand.storage->in_registers; };
+  return has_no_address(leaf.write) || std::any_of(leaf.reads.begin(), leaf.reads.end(), has_no_address);
 }
 
 void LeafPrinter::print(const LeafView& leaf, bool braced, const std::vector<Fragment>& fragments) {
@@ -194,7 +194,7 @@ void LeafPrinter::print_wide(const LeafView& leaf, const std::vector<Fragment>& 
   fragmented.close();
 }
 
-void LeafPrinter::print_async(const LeafView& leaf, const std::vector<Fragment>& fragments, bool braced) {
+void LeafPrinter::print_async(const LeafView& leaf, const std::vector<Fragment>& fragments, bool braced, bool several) {
   const long bytes = fragments[0].access.bytes, element = size_bytes(leaf.write.storage->element), step = bytes / element;
   const std::size_t digit = fragments[0].access.digit;
   const AstExprPtr left = leaf.extents.empty() ? ast_integer(leaf.radices[digit]) : fold(leaf.extents[digit]);
@@ -225,7 +225,11 @@ void LeafPrinter::print_async(const LeafView& leaf, const std::vector<Fragment>&
       const std::string here = point[digit] == 0 ? remaining : remaining + " - " + std::to_string(point[digit]);
       amount = "(unsigned)(" + std::to_string(element) + " * tileopt_max(0, tileopt_min(" + here + ", " + std::to_string(step) + ")))";
     }
-    out_.line(word + "(&" + storage_.element_c(*leaf.write.storage, leaf.write.at(point)) + ", &" + storage_.element_c(*leaf.reads[0].storage, leaf.reads[0].at(point)) + ", " + amount + ");");
+    const Storage &to = *leaf.write.storage, &from = *leaf.reads[0].storage;
+    const std::string place = several ? to.name + ", (unsigned)(" + storage_.offset_c(to, leaf.write.at(point)) + ") * " + std::to_string(element)
+                                      : "&" + storage_.element_c(to, leaf.write.at(point)) + ", 0";
+    const std::string source = several ? from.name + "[" + storage_.flat_offset_c(from, leaf.reads[0].at(point)) + "]" : storage_.element_c(from, leaf.reads[0].at(point));
+    out_.line(word + "(" + place + ", &" + source + ", " + amount + ");");
   }
   if (!tests.empty()) {
     out_.reopen("else");

@@ -33,7 +33,8 @@ class LeafPrinter {
   void print_wide(const LeafView& leaf, const std::vector<Fragment>& fragments);
 
   /// A copy that is issued in pieces, cut at its extents by how much each of them brings; done at once where the flags do not hold.
-  void print_async(const LeafView& leaf, const std::vector<Fragment>& fragments, bool braced);
+  /// `several`: one of several that a thread issues one after the other, whose places are written so that what they share is computed once.
+  void print_async(const LeafView& leaf, const std::vector<Fragment>& fragments, bool braced, bool several);
 
  private:
   using Point = std::vector<AstExprPtr>;

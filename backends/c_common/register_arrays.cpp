@@ -20,7 +20,9 @@ struct Use {
 
 class Classifier {
  public:
-  Classifier(const Ast& ast, int vector_bytes) : ast_(ast), vector_bytes_(vector_bytes) {
+  Classifier(const Ast& ast, const Machine& machine) : ast_(ast), vector_bytes_(machine.vector_bytes) {
+    for (const auto& [name, statement] : ast.statements)
+      if (const Atom* atom = machine.find_atom(statement.atom); atom != nullptr && atom->is_collective()) result_.together.insert(statement.write_array);
     for (const Array& array : ast.arrays) {
       if (array.space != "register") continue;
       arrays_.emplace(array.name, &array);
@@ -32,6 +34,11 @@ class Classifier {
   RegisterArrays run() {
     walk(ast_.root, {}, {});
     for (auto& [name, kind] : result_.kinds) {
+      if (result_.together.count(name) != 0) {
+        if (not_constant_.count(name) != 0) refuse("atom", "promotions[" + name + "]", "registers " + name + ", which threads fill together, are accessed at a place that loops move");
+        kind = Storage::Kind::memory;
+        result_.unrolled.insert(needed_[name].begin(), needed_[name].end());
+      }
       if (kind != Storage::Kind::vectors) continue;
       if (not_constant_.count(name) != 0) kind = Storage::Kind::memory;
       else result_.unrolled.insert(needed_[name].begin(), needed_[name].end());
@@ -137,6 +144,6 @@ std::vector<AstNodePtr> flat_children(const AstNodePtr& node) {
   return children;
 }
 
-RegisterArrays classify_register_arrays(const Ast& ast, int vector_bytes) { return Classifier(ast, vector_bytes).run(); }
+RegisterArrays classify_register_arrays(const Ast& ast, const Machine& machine) { return Classifier(ast, machine).run(); }
 
 }  // namespace tileopt

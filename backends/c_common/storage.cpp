@@ -83,16 +83,76 @@ std::optional<AstExprPtr> joined(const AstExprPtr& high, const AstExprPtr& low, 
 }
 }  // namespace
 
+namespace {
+/// `expr` * factor as a sum: every term a constant times what is no sum.
+void add_terms(const AstExprPtr& expr, std::int64_t factor, std::vector<std::pair<AstExprPtr, std::int64_t>>& terms) {
+  const auto& arguments = expr->arguments;
+  std::int64_t scaled = 0;
+  switch (expr->kind) {
+    case AstExpr::Kind::add:
+    case AstExpr::Kind::sub:
+      add_terms(arguments[0], factor, terms);
+      return add_terms(arguments[1], expr->kind == AstExpr::Kind::sub ? -factor : factor, terms);
+    case AstExpr::Kind::negate: return add_terms(arguments[0], -factor, terms);
+    case AstExpr::Kind::integer:
+      if (__builtin_mul_overflow(expr->value, factor, &scaled)) break;
+      if (scaled != 0) terms.emplace_back(ast_integer(1), scaled);
+      return;
+    case AstExpr::Kind::mul:
+      for (const std::size_t constant : {std::size_t{0}, std::size_t{1}}) {
+        const auto value = constant_value(arguments[constant]);
+        if (value && !__builtin_mul_overflow(*value, factor, &scaled)) return add_terms(arguments[1 - constant], scaled, terms);
+      }
+      break;
+    default: break;
+  }
+  terms.emplace_back(expr, factor);
+}
+}  // namespace
+
+std::string StorageTable::flat_offset_c(const Storage& storage, const Subscripts& subscripts) {
+  std::string text;
+  for (std::size_t d = 0; d < subscripts.size(); ++d) {
+    const AstExprPtr& stride = storage.strides[d];
+    std::set<std::string> names;
+    collect_names(stride, names);
+    used_strides_.insert(names.begin(), names.end());
+    std::vector<std::pair<AstExprPtr, std::int64_t>> terms;
+    add_terms(fold(subscripts[d]), 1, terms);
+    for (const auto& [term, factor] : terms)
+      text += (text.empty() ? "" : " + ") + integer_c(product_of(product_of(ast_integer(factor), term), stride), names_, helpers_, 5);
+  }
+  return text.empty() ? "0" : text;
+}
+
+/// Both subscripts are not negative.
+std::string StorageTable::swizzled_c(const Storage& storage, const AstExprPtr& along, const AstExprPtr& by) {
+  const std::string last = std::to_string(storage.extents[static_cast<std::size_t>(storage.swizzle.along) + (storage.slots > 0 ? 1 : 0)] - 1);
+  return "((" + integer_c(along, names_, helpers_) + ") ^ ((" + integer_c(by, names_, helpers_) + ") & " + last + "))";
+}
+
+std::string StorageTable::plain_offset_c(const Storage& storage, const Subscripts& subscripts) {
+  Storage plain = storage;
+  plain.swizzle = {};
+  return offset_c(plain, subscripts);
+}
+
 std::string StorageTable::offset_c(const Storage& storage, const Subscripts& subscripts) {
   std::string text;
   const std::size_t first = storage.agent_dims + (storage.slots > 0 ? 1 : 0);
   if (storage.slots > 0)  // positions are not negative
     text = "(int64_t)((uint64_t)(" + integer_c(fold(subscripts[storage.agent_dims]), names_, helpers_) + ") % " + std::to_string(storage.slots) + ") * " +
            integer_c(storage.strides.front(), names_, helpers_, 6);
+  const auto swizzled = [&](std::size_t d) { return !storage.swizzle.empty() && d == first + static_cast<std::size_t>(storage.swizzle.along); };
   for (std::size_t d = first; d < subscripts.size(); ++d) {
+    if (swizzled(d)) {
+      text += (text.empty() ? "" : " + ") + swizzled_c(storage, fold(subscripts[d]), fold(subscripts[first + static_cast<std::size_t>(storage.swizzle.by)])) + " * " +
+              integer_c(storage.strides[d - storage.agent_dims], names_, helpers_, 6);
+      continue;
+    }
     const AstExprPtr* place = &storage.strides[d - storage.agent_dims];
     AstExprPtr subscript = fold(subscripts[d]);
-    if (d + 1 < subscripts.size())
+    if (d + 1 < subscripts.size() && !swizzled(d + 1))
       if (const auto whole = joined(subscript, fold(subscripts[d + 1]), place[0], place[1])) {
         subscript = *whole;
         ++place;
@@ -128,6 +188,15 @@ std::string StorageTable::element_c(const Storage& storage, const Subscripts& su
         const std::string load = "tileopt_packed_" + type_name(storage.element);
         helpers_.use(load);
         return load + "(" + storage.name + ", " + offset_c(storage, subscripts) + ")";
+      }
+      if (storage.in_registers) {
+        long place = 0;
+        for (std::size_t d = storage.agent_dims; d < subscripts.size(); ++d) {
+          const auto subscript = constant_value(fold(subscripts[d])), stride = constant_value(storage.strides[d - storage.agent_dims]);
+          TILEOPT_CHECK(subscript && stride, "subscript of registers " + storage.array);
+          place += static_cast<long>(*subscript * *stride);
+        }
+        return storage.name + "[" + std::to_string(place) + "]";
       }
       return storage.name + "[" + offset_c(storage, subscripts) + "]";
     case Storage::Kind::vectors: break;

@@ -35,8 +35,15 @@ struct Storage {
   AstExprPtr run = nullptr;          ///< dense: elements of a row; null where there is one row
   long slots = 0;                    ///< of a ring: the first subscript is a position, which lies in slot `position % slots`; 0: there is none
   long alignment = 0;                ///< bytes that the address of the first element is a multiple of; 0: of its type only
+  Swizzle swizzle = {};              ///< of a promoted array in memory, dimensions as in `Array`
+  bool in_registers = false;         ///< memory: a C array that is accessed at constant places alone, which the compiler keeps in registers
 
   bool named() const { return kind == Kind::vectors; }
+  /// Dimension `subscript` of an access (its position in a ring included) is replaced, or decides about that.
+  bool swizzles(std::size_t subscript) const {
+    const std::size_t dimension = subscript - (slots > 0 ? 1 : 0);
+    return !swizzle.empty() && (dimension == static_cast<std::size_t>(swizzle.along) || dimension == static_cast<std::size_t>(swizzle.by));
+  }
 };
 
 /// Subscripts at a corner plus constant steps.
@@ -54,6 +61,10 @@ class StorageTable {
 
   /// Elements from the start of a memory array, at least as tight as a sum's operand.
   std::string offset_c(const Storage& storage, const Subscripts& subscripts);
+  /// The same as one sum of products, so that what does not change in a loop is added once, outside of it.
+  std::string flat_offset_c(const Storage& storage, const Subscripts& subscripts);
+  /// The same without swizzling: where an element of the first piece of a row 0, 8, ... lies.
+  std::string plain_offset_c(const Storage& storage, const Subscripts& subscripts);
   /// The element as an lvalue (or value: of packed arrays), in its stored form. `vectors`: subscripts must be constants in range.
   std::string element_c(const Storage& storage, const Subscripts& subscripts);
   /// Name of the vector that holds an element, and its lane.
@@ -69,6 +80,7 @@ class StorageTable {
   const std::map<std::string, std::string>& alignment_flags() const { return alignment_flags_; }
 
  private:
+  std::string swizzled_c(const Storage& storage, const AstExprPtr& along, const AstExprPtr& by);
   AstExprPtr stride_variable(const TensorArgument& argument, std::size_t dimension, const AstExprPtr& value);
 
   const Signature& signature_;

@@ -10,7 +10,7 @@ namespace tileopt {
 namespace {
 using Kind = AstExpr::Kind;
 
-constexpr long kMostElements = 64;      ///< of one fragment: registers of a thread
+constexpr long kMostElements = 128;     ///< of one fragment: registers of a thread
 constexpr long kAnyFactor = 1L << 20;   ///< of zero
 
 /// A power of two that divides the expression whatever its names are.
@@ -60,7 +60,7 @@ std::vector<Fragment> choose_fragments(const LeafView& leaf, const Atom* atom, S
   for (const std::size_t number : used) {
     const LeafOperand& operand = number == 0 ? leaf.write : leaf.reads[number - 1];
     const long most = atom->widest_access(number == 0);
-    if (most == 0 || operand.storage->kind != Storage::Kind::memory || operand.storage->unit_dim.value_or(operand.steps.size() - 1) + 1 != operand.steps.size()) continue;
+    if (most == 0 || operand.storage->kind != Storage::Kind::memory || operand.storage->in_registers || operand.storage->unit_dim.value_or(operand.steps.size() - 1) + 1 != operand.steps.size()) continue;
     if (is_tuple(operand.storage->element)) continue;
     for (std::size_t along = 0; along < leaf.radices.size(); ++along) {
       if (leaf.radices[along] < 2 || !operand.contiguous(along)) continue;

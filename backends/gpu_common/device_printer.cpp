@@ -1,20 +1,26 @@
 #include "backends/gpu_common/device_printer.h"
 
 #include <algorithm>
+#include <functional>
 
 #include "backends/c_common/check_ast.h"
 #include "backends/c_common/refusal.h"
+#include "backends/gpu_common/collective_leaf.h"
 #include "support/text.h"
 
 namespace tileopt {
 
 namespace {
 constexpr const char* kCopyPipe = "async_copy";  ///< of the machine files
+constexpr const char* kMatrixPipe = "wgmma";
+constexpr long kSeveralCopies = 4;  ///< of one thread, from which one test for all of them is worth a second text
 
 /// Pipes whose groups have words in the language of devices: asynchronous copies of one thread.
 std::vector<std::string> printable_pipes(const Machine& machine) {
-  if (machine.backend != "cuda" || machine.find_pipe(kCopyPipe) == nullptr) return {};
-  return {kCopyPipe};
+  std::vector<std::string> pipes;
+  for (const char* pipe : {kCopyPipe, kMatrixPipe})
+    if (machine.backend == "cuda" && machine.find_pipe(pipe) != nullptr) pipes.emplace_back(pipe);
+  return pipes;
 }
 
 std::string shape_text(const std::vector<long>& extents) {
@@ -32,7 +38,7 @@ DevicePrinter::DevicePrinter(const Program& program, const Signature& signature,
 PrintedLaunches DevicePrinter::print(int position) {
   position_ = position;
   check_ast(ast_, program_, signature_, {{"register", "stack", "shared", "workspace"}, true, printable_pipes(machine_)});
-  registers_ = classify_register_arrays(ast_, machine_.vector_bytes);
+  registers_ = classify_register_arrays(ast_, machine_);
   tensors_ = add_tensors();
   print_node(ast_.root);
 
@@ -95,12 +101,57 @@ std::string DevicePrinter::test_of(const AstFor& loop, const std::string& name, 
   return join(tests, " && ");
 }
 
+std::set<std::string> DevicePrinter::flags_of_copies(const AstNodePtr& node) {
+  std::set<std::string> flags;
+  bool copies = true;
+  long issued = 0;  // by one thread
+  const std::function<void(const AstNodePtr&, long)> walk = [&](const AstNodePtr& below, long times) {
+    if (const auto* leaf = std::get_if<AstLeaf>(&below->node)) {
+      const Atom* atom = machine_.find_atom(ast_.statements.at(leaf->statement).atom);
+      copies = copies && atom != nullptr && atom->body == "copy" && machine_.pipe_of(atom->name) != nullptr;
+      const std::vector<Fragment> fragments = choose_fragments(make_leaf_view(*leaf, ast_, program_, storage_, settled_), atom, storage_);
+      if (moves_alike(fragments))
+        for (const Fragment& fragment : fragments) flags.insert(fragment.flag);
+      issued += times;
+    }
+    if (const auto* loop = std::get_if<AstFor>(&below->node)) {
+      const auto last = constant_value(fold(loop->upper));
+      const long trips = loop->level == agent_ || !last ? 1 : static_cast<long>(*last) + 1;
+      for (const AstNodePtr& child : flat_children(loop->body)) walk(child, times * std::max(1L, trips));
+    }
+    if (const auto* branch = std::get_if<AstIf>(&below->node))
+      for (const AstNodePtr& body : {branch->then_body, branch->else_body})
+        for (const AstNodePtr& child : flat_children(body)) walk(child, times);
+    if (std::holds_alternative<AstAllocate>(below->node)) copies = false;
+  };
+  for (const AstNodePtr& child : flat_children(node)) walk(child, 1);
+  flags.erase("");
+  return copies && issued >= kSeveralCopies ? flags : std::set<std::string>();
+}
+
 /// `if (const int64_t it = TILEOPT_THREAD_X / 16; it <= M - 16 * ib - 1)`: the variable is a digit of the thread's number.
 void DevicePrinter::print_agent_loop(const AstFor& loop) {
   if (!launch_) refuse("ast", loop.variable, "loop " + loop.variable + " over agents stands in no block");
   if (loop.agents < 1) refuse("ast", loop.variable, "loop " + loop.variable + " over agents does not say how many there are");
-  const long weight = agent_weight(loop.body);
   const bool outermost = agent_loops_ == 0;
+  // One test for all copies of the threads: inside of their unrolled loops compilers run both ways of every one.
+  if (outermost && true_flags_.empty() && false_flags_.empty()) {
+    const std::set<std::string> flags = flags_of_copies(loop.body);
+    if (!flags.empty()) {
+      out_.open("if (" + join({flags.begin(), flags.end()}, " && ") + ")");
+      true_flags_ = flags;
+      print_agent_loop(loop);
+      true_flags_.clear();
+      out_.reopen("else");
+      false_flags_ = flags;
+      ++muted_;
+      print_agent_loop(loop);
+      --muted_;
+      false_flags_.clear();
+      return out_.close();
+    }
+  }
+  const long weight = agent_weight(loop.body);
   const bool whole = !outermost || weight * loop.agents == launch_->threads;
   const std::string name = names_.declare_value(loop.variable);
   std::string digit = "TILEOPT_THREAD_X";
@@ -116,11 +167,17 @@ void DevicePrinter::print_agent_loop(const AstFor& loop) {
     fact.guarded = !test.empty();
   }
   out_.open(test.empty() ? "" : "if (" + definition + " " + test + ")");
+  const std::size_t before = out_.text().size();
   if (test.empty()) out_.line(definition);
+  const std::size_t behind = out_.text().size();
   ++agent_loops_;
+  agent_variables_.push_back(loop.variable);
   if (test.empty()) print_body(loop.body);
   else print_braced(loop.body);
+  agent_variables_.pop_back();
   --agent_loops_;
+  // Registers have no places that it would say.
+  if (test.empty() && !mentions(out_.text().substr(behind), name)) out_.take_back(before, behind);
   out_.close();
 }
 
@@ -128,16 +185,56 @@ void DevicePrinter::print_sync(const AstSync& sync) {
   take_braces();
   if (!launch_) refuse("ast", sync.statement, "a barrier, or a wait, stands outside of blocks");
   // check_ast has refused all other kinds.
-  const SyncKind kind = ast_.synchronizations.at(sync.statement).kind;
-  helpers_.request(kind == SyncKind::barrier ? "tileopt_block_barrier" : "tileopt_async_groups");
+  const Synchronization& declared = ast_.synchronizations.at(sync.statement);
+  const SyncKind kind = declared.kind;
+  const bool matrices = declared.target == kMatrixPipe;
+  helpers_.request(kind == SyncKind::barrier ? "tileopt_block_barrier" : matrices ? "tileopt_wgmma_groups" : "tileopt_async_groups");
+  if (kind == SyncKind::open) hold_registers();
+  const std::string pipe = matrices ? "tileopt_wgmma_" : "tileopt_async_";
   if (kind == SyncKind::barrier) out_.line("tileopt_block_barrier();");
-  else if (kind == SyncKind::commit) out_.line("tileopt_async_commit();");
-  else out_.line("tileopt_async_wait(" + std::to_string(sync.pending) + ");");
+  else if (kind == SyncKind::fence) out_.line(pipe + "memory_fence();");
+  else if (kind == SyncKind::await) out_.line(pipe + "wait(" + std::to_string(sync.pending) + ");");
+  else out_.line(pipe + sync_kind_name(kind) + "();");
+  if (kind == SyncKind::await && matrices) hold_registers();
   if (muted_ > 0) return;
   PrintFacts::Sync fact;
   fact.statement = sync.statement;
   fact.pending = sync.pending;
   facts_.syncs.push_back(fact);
+}
+
+void DevicePrinter::hold_registers() {
+  for (const std::string& array : held_) {
+    const std::string wrapper = "tileopt_hold" + std::to_string(promoted(array).agent_elements());
+    helpers_.request(wrapper);
+    out_.line(wrapper + "(" + storage_.find(array).name + ");");
+  }
+}
+
+void DevicePrinter::print_together(const AstLeaf& leaf, PrintFacts::Leaf fact) {
+  const Atom& atom = *machine_.find_atom(ast_.statements.at(leaf.statement).atom);
+  if (agent_variables_.size() < atom.agents.size()) refuse("atom", leaf.statement, "atom " + atom.name + " stands in fewer loops over threads than run it together");
+  fact.together.assign(agent_variables_.end() - static_cast<long>(atom.agents.size()), agent_variables_.end());
+  std::map<std::string, AstExprPtr> first;
+  for (const std::string& variable : fact.together) first[variable] = ast_integer(0);
+  const auto at_first = [&](std::vector<AstExprPtr> subscripts) {
+    for (AstExprPtr& subscript : subscripts) subscript = fold(resolve(substitute(subscript, first)));
+    return subscripts;
+  };
+  AstLeaf place = leaf;
+  place.write = at_first(leaf.write);
+  place.instance = at_first(leaf.instance);
+  for (auto& read : place.reads) read = at_first(read);
+  const CollectiveCall call = print_collective(make_leaf_view(place, ast_, program_, storage_, settled_), atom, storage_);
+  helpers_.request(call.wrapper);
+  helpers_.request("tileopt_matrix");
+  take_braces();
+  out_.line(call.text);
+  if (muted_ > 0) return;
+  fact.pipe = machine_.pipe_of(atom.name) == nullptr ? "" : atom.pipe;
+  fact.wrapper = call.wrapper;
+  fact.matrices = call.matrices;
+  facts_.leaves.push_back(std::move(fact));
 }
 
 void DevicePrinter::declare_workspace(const Array& array) {
@@ -177,11 +274,15 @@ void DevicePrinter::declare_array(const Array& array) {
     storage.strides.insert(storage.strides.begin(), ast_integer(array.stored_elements()));
   }
   const long bytes = array.slots * array.stored_elements() * size_bytes(array.element);
+  const long alignment = std::max<long>(kBlockAlignment, array.alignment);
+  if (shared && shared_offsets_.count(array.name) == 0) shared_bytes_ = (shared_bytes_ + alignment - 1) / alignment * alignment;
   const auto [slot, fresh] = shared ? shared_offsets_.emplace(array.name, shared_bytes_) : std::pair(shared_offsets_.end(), false);
-  if (shared) storage.alignment = kBlockAlignment;
+  if (shared) storage.alignment = alignment;
+  storage.swizzle = array.swizzle;
   if (muted_ == 0) {
     facts_.buffers.push_back({array.name, array.space, bytes, array.slots, shared ? launch_name_ : "", shared ? slot->second : 0, storage.alignment});
     facts_.buffers.back().strides = array.strides;
+    facts_.buffers.back().swizzle = array.swizzle;
   }
   const std::string type = storage_type_c(array.element), keeps = " /* " + shape_text(storage.extents) + " of " + array.tensor + " */";
   if (shared) {
@@ -195,6 +296,8 @@ void DevicePrinter::declare_array(const Array& array) {
     return storage_.add(storage);
   }
   if (array.space == "register") storage.kind = registers_.kinds.at(array.name);
+  storage.in_registers = registers_.together.count(array.name) != 0;
+  if (storage.in_registers) held_.push_back(array.name);
   switch (storage.kind) {
     case Storage::Kind::scalar:
       out_.line(compute_type_c(array.element) + " " + storage.name + (is_tuple(array.element) ? " = {0};" : " = 0;"));

@@ -34,11 +34,16 @@ class DevicePrinter : private BodyPrinter {
   void print_loop(const AstFor& loop) override;
   void declare_array(const Array& array) override;
   void print_sync(const AstSync& sync) override;
+  void print_together(const AstLeaf& leaf, PrintFacts::Leaf fact) override;
+  /// Accesses to registers that an instruction fills later are not moved past this place.
+  void hold_registers();
 
   void print_launch(const AstFor& root);
   std::string resident_blocks(long threads) const;
   void print_block_loop(const AstFor& loop);
   void print_agent_loop(const AstFor& loop);
+  /// Flags of the asynchronous copies below, where nothing else is and a thread issues several of them.
+  std::set<std::string> flags_of_copies(const AstNodePtr& node);
   /// Host lines that count the blocks.
   std::string grid_lines(const LaunchPlan& plan);
   std::string hull_lines(const LaunchPlan& plan, std::size_t position);
@@ -54,6 +59,8 @@ class DevicePrinter : private BodyPrinter {
   std::vector<const TensorArgument*> tensors_;
   std::vector<std::string> host_variables_;   ///< of the host loops around
   std::optional<LaunchPlan> launch_;          ///< while one is printed
+  std::vector<std::string> agent_variables_;  ///< of the agent loops around, outermost first
+  std::vector<std::string> held_;             ///< arrays of registers in scope that instructions of several threads fill
   int agent_loops_ = 0;                       ///< around what is printed
   std::map<std::string, long> shared_offsets_;
   long shared_bytes_ = 0;

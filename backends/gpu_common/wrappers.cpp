@@ -21,6 +21,43 @@ const char* const async_groups = R"(static __device__ __forceinline__ void tileo
 #define tileopt_async_wait(pending_groups) asm volatile("cp.async.wait_group %0;" ::"n"(pending_groups) : "memory")
 )";
 
+/// Where a swizzled matrix lies, as the instruction wants it (PTX ISA, "Matrix Descriptor"): address, distances, rows of 128 bytes.
+const char* const matrix = R"(static __device__ __forceinline__ uint64_t tileopt_matrix(const void* first, unsigned leading_bytes, unsigned stride_bytes) {
+  const uint64_t address = (uint64_t)((unsigned)__cvta_generic_to_shared(first) & 0x3ffff) >> 4;
+  return address | (uint64_t)(leading_bytes >> 4) << 16 | (uint64_t)(stride_bytes >> 4) << 32 | (uint64_t)1 << 62;
+}
+)";
+
+const char* const wgmma_groups = R"(static __device__ __forceinline__ void tileopt_wgmma_memory_fence(void) { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
+static __device__ __forceinline__ void tileopt_wgmma_open(void) { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
+static __device__ __forceinline__ void tileopt_wgmma_commit(void) { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
+#define tileopt_wgmma_wait(pending_groups) asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(pending_groups) : "memory")
+)";
+
+/// `{%0, %1, ...}` and `"+f"(d[0]), "+f"(d[1]), ...` of so many registers.
+std::string register_list(long count, bool operands) {
+  std::string text;
+  for (long i = 0; i < count; ++i) text += (i == 0 ? "" : ", ") + (operands ? "\"+f\"(d[" + std::to_string(i) + "])" : "%" + std::to_string(i));
+  return text;
+}
+
+/// The instruction of a warpgroup on 64 rows, so many columns and 16 terms: "tileopt_wgmma_bf16_n256".
+std::string wgmma_wrapper(const std::string& name) {
+  const std::string head = "tileopt_wgmma_";
+  const std::size_t split = name.rfind("_n");
+  const std::string type = name.substr(head.size(), split - head.size()), columns = name.substr(split + 2);
+  const long registers = std::stol(columns) / 2;
+  const auto operand = [&](long i) { return "%" + std::to_string(registers + i); };
+  return "template <int left_turned, int right_turned> static __device__ __forceinline__ void " + name + "(float (&d)[" + std::to_string(registers) + "], uint64_t left, uint64_t right) {\n" +
+         "  asm volatile(\"wgmma.mma_async.sync.aligned.m64n" + columns + "k16.f32." + type + "." + type + " {" + register_list(registers, false) + "}, " + operand(0) + ", " + operand(1) +
+         ", 1, 1, 1, " + operand(2) + ", " + operand(3) + ";\"\n               : " + register_list(registers, true) + "\n               : \"l\"(left), \"l\"(right), \"n\"(left_turned), \"n\"(right_turned) : \"memory\");\n}\n";
+}
+
+/// Registers are as the instructions before have left them, and not read earlier.
+std::string hold_wrapper(const std::string& count) {
+  return "static __device__ __forceinline__ void tileopt_hold" + count + "(float (&d)[" + count + "]) {\n  asm volatile(\"\" : " + register_list(std::stol(count), true) + " :: \"memory\");\n}\n";
+}
+
 const char* const block_barrier = R"(static __device__ __forceinline__ void tileopt_block_barrier(void) { __syncthreads(); }
 )";
 
@@ -31,11 +68,11 @@ std::string wide_wrappers(const std::string& bytes) {
   return head + "fill" + bytes + "(void* to, const void* from) " + move + head + "spill" + bytes + "(void* to, const void* from) " + move;
 }
 
-/// Copies from global to shared memory that a thread goes on beside; what `source_bytes` leaves out is zero.
+/// Copies from global memory to `offset` bytes behind the start of a shared array, that a thread goes on beside; what `source_bytes` leaves out is zero.
 std::string async_wrapper(const std::string& bytes) {
   const std::string way = bytes == "16" ? "cg" : "ca";  // past the first cache, which only whole 16 bytes can
-  return "static __device__ __forceinline__ void tileopt_async_copy_or_zero" + bytes + "(void* shared, const void* global, unsigned source_bytes) {\n" +
-         "  asm volatile(\"cp.async." + way + ".shared.global [%0], [%1], " + bytes + ", %2;\" ::\"r\"((unsigned)__cvta_generic_to_shared(shared)), \"l\"(global), \"r\"(source_bytes) : \"memory\");\n}\n";
+  return "static __device__ __forceinline__ void tileopt_async_copy_or_zero" + bytes + "(void* shared, unsigned offset, const void* global, unsigned source_bytes) {\n" +
+         "  asm volatile(\"cp.async." + way + ".shared.global [%0], [%1], " + bytes + ", %2;\" ::\"r\"((unsigned)__cvta_generic_to_shared(shared) + offset), \"l\"(global), \"r\"(source_bytes) : \"memory\");\n}\n";
 }
 
 /// "tileopt_atomic_add_u64" as one call of atomicAdd.
@@ -56,6 +93,11 @@ std::string device_wrapper(const std::string& name) {
   const std::string copy = "tileopt_async_copy_or_zero";
   if (name.rfind(copy, 0) == 0) return async_wrapper(name.substr(copy.size()));
   if (name == "tileopt_async_groups") return async_groups;
+  if (name == "tileopt_matrix") return matrix;
+  if (name == "tileopt_wgmma_groups") return wgmma_groups;
+  const std::string wgmma = "tileopt_wgmma_", hold = "tileopt_hold";
+  if (name.rfind(wgmma, 0) == 0) return wgmma_wrapper(name);
+  if (name.rfind(hold, 0) == 0) return hold_wrapper(name.substr(hold.size()));
   return name == "TILEOPT_SHARED_BASE" ? shared_base : name == "tileopt_block_barrier" ? block_barrier : atomic_wrapper(name);
 }
 

@@ -18,7 +18,7 @@ KernelPrinter::KernelPrinter(const Program& program, const Signature& signature,
 
 PrintedKernel KernelPrinter::print(int position) {
   check_ast(ast_, program_, signature_);
-  registers_ = classify_register_arrays(ast_, machine_.vector_bytes);
+  registers_ = classify_register_arrays(ast_, machine_);
   const std::vector<const TensorArgument*> tensors = add_tensors();
   print_node(ast_.root);
   if (streams_below(ast_.root)) {

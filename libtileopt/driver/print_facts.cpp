@@ -54,6 +54,12 @@ Document write_leaf(const PrintFacts::Leaf& leaf) {
       {"statement", leaf.statement}, {"subscripts", leaf.subscripts}, {"extents", leaf.extents}, {"points", leaf.points}, {"tested", leaf.tested}};
   if (leaf.streamed) document["streamed"] = true;
   if (!leaf.pipe.empty()) document["pipe"] = leaf.pipe;
+  if (!leaf.wrapper.empty()) {
+    document["wrapper"] = leaf.wrapper;
+    document["together"] = leaf.together;
+    for (const PrintFacts::Matrix& matrix : leaf.matrices)
+      document["matrices"].push_back({{"read", matrix.read}, {"turned", matrix.turned}, {"leading", matrix.leading}, {"stride", matrix.stride}});
+  }
   if (!leaf.signal_slot.empty()) document["signal_slot"] = leaf.signal_slot;
   for (const PrintFacts::Wide& wide : leaf.wide)
     document["wide"].push_back({{"operand", wide.operand}, {"digit", wide.digit}, {"bytes", wide.bytes}, {"tested", wide.tested}, {"run", wide.run}});
@@ -66,11 +72,21 @@ PrintFacts::Wide read_wide(const Field& field) {
           field["tested"].boolean(), field["run"].text()};
 }
 
+PrintFacts::Matrix read_matrix(const Field& field) {
+  field.allow_only({"read", "turned", "leading", "stride"});
+  return {static_cast<std::size_t>(field["read"].integer()), field["turned"].boolean(), field["leading"].integer(), field["stride"].integer()};
+}
+
 PrintFacts::Leaf read_leaf(const Field& field) {
-  field.allow_only({"statement", "subscripts", "extents", "points", "tested", "signal_slot", "streamed", "wide", "pipe"});
+  field.allow_only({"statement", "subscripts", "extents", "points", "tested", "signal_slot", "streamed", "wide", "pipe", "wrapper", "together", "matrices"});
   PrintFacts::Leaf leaf = {field["statement"].text(), texts(field["subscripts"]), texts(field["extents"]), field["points"].integer(), texts(field["tested"]),
           field.has("signal_slot") ? field["signal_slot"].text() : "", field.has("streamed") && field["streamed"].boolean()};
   if (field.has("pipe")) leaf.pipe = field["pipe"].text();
+  if (field.has("wrapper")) {
+    leaf.wrapper = field["wrapper"].text();
+    leaf.together = texts(field["together"]);
+    for (const Field& matrix : field["matrices"].items()) leaf.matrices.push_back(read_matrix(matrix));
+  }
   if (field.has("wide"))
     for (const Field& wide : field["wide"].items()) leaf.wide.push_back(read_wide(wide));
   return leaf;
@@ -81,6 +97,7 @@ Document write_buffer(const PrintFacts::Buffer& buffer) {
   if (buffer.slots != 1) document["slots"] = buffer.slots;
   if (buffer.alignment != 0) document["alignment"] = buffer.alignment;
   if (!buffer.strides.empty()) document["strides"] = buffer.strides;
+  if (!buffer.swizzle.empty()) document["swizzle"] = {{"along", buffer.swizzle.along}, {"by", buffer.swizzle.by}};
   if (buffer.region.empty()) return document;
   document["region"] = buffer.region;
   document["offset"] = buffer.offset;
@@ -88,11 +105,15 @@ Document write_buffer(const PrintFacts::Buffer& buffer) {
 }
 
 PrintFacts::Buffer read_buffer(const Field& field) {
-  field.allow_only({"array", "space", "bytes", "slots", "region", "offset", "alignment", "strides"});
+  field.allow_only({"array", "space", "bytes", "slots", "region", "offset", "alignment", "strides", "swizzle"});
   PrintFacts::Buffer buffer{field["array"].text(), field["space"].text(), field["bytes"].integer()};
   if (field.has("slots")) buffer.slots = field["slots"].integer();
   if (field.has("alignment")) buffer.alignment = field["alignment"].integer();
   if (field.has("strides")) buffer.strides = field["strides"].integers();
+  if (field.has("swizzle")) {
+    field["swizzle"].allow_only({"along", "by"});
+    buffer.swizzle = {static_cast<int>(field["swizzle"]["along"].integer()), static_cast<int>(field["swizzle"]["by"].integer())};
+  }
   if (!field.has("region")) return buffer;
   buffer.region = field["region"].text();
   buffer.offset = field["offset"].integer();

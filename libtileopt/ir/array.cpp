@@ -43,6 +43,7 @@ Document Array::write() const {
   document["alignment"] = alignment;
   if (agent_dims > 0) document["agent_dims"] = agent_dims;
   if (!strides.empty()) document["strides"] = strides;
+  if (!swizzle.empty()) document["swizzle"] = {{"along", swizzle.along}, {"by", swizzle.by}};
   if (!ring.empty()) {
     document["ring"] = ring;
     document["slots"] = slots;
@@ -53,7 +54,7 @@ Document Array::write() const {
 Array Array::read(const Document& document, const std::string& file) { return read_array(Field(document, "", file)); }
 
 Array read_array(const Field& field) {
-  field.allow_only({"name", "element", "space", "tensor", "extents", "scope", "alignment", "ring", "slots", "agent_dims", "strides"});
+  field.allow_only({"name", "element", "space", "tensor", "extents", "scope", "alignment", "ring", "slots", "agent_dims", "strides", "swizzle"});
   Array array;
   array.name = field["name"].name();
   const auto element = parse_type(field["element"].text());
@@ -84,6 +85,15 @@ Array read_array(const Field& field) {
       if (array.strides[d] < room || __builtin_mul_overflow(array.strides[d], extent, &room) || room > max_elements)
         field["strides"].fail("each stride is at least what the dimensions behind it take, and there are not too many elements");
     }
+  }
+  if (field.has("swizzle")) {
+    field["swizzle"].allow_only({"along", "by"});
+    const long along = field["swizzle"]["along"].integer(), by = field["swizzle"]["by"].integer();
+    const long most = static_cast<long>(array.extents.size());
+    if (along < array.agent_dims || by < array.agent_dims || along >= most || by >= most || along == by) field["swizzle"].fail("expected two dimensions that say where an element lies");
+    const long pieces = array.extents[static_cast<std::size_t>(along)];
+    if ((pieces & (pieces - 1)) != 0) field["swizzle"]["along"].fail("the extent of that dimension is no power of two");
+    array.swizzle = {static_cast<int>(along), static_cast<int>(by)};
   }
   if (!field.has("ring")) return array;
   array.ring = field["ring"].name();

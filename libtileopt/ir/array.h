@@ -9,6 +9,14 @@
 
 namespace tileopt {
 
+/// Elements of a row stand elsewhere than their subscripts say: subscript `along` is replaced by itself xor (subscript `by` mod the extent of
+/// `along`, a power of two). So eight rows of 128 bytes keep their equal columns in different banks. Dimensions are counted as the extents are.
+struct Swizzle {
+  int along = -1, by = -1;
+  bool empty() const { return along < 0; }
+  friend bool operator==(const Swizzle&, const Swizzle&) = default;
+};
+
 struct Array {
   std::string name;
   ElementType element = ElementType::f32;
@@ -21,6 +29,8 @@ struct Array {
   int agent_dims = 0;           ///< the first so many dimensions are the coordinates of agents, outermost axis first: each holds its own elements
   long slots = 1;               ///< copies; position g lives in copy g % slots
   std::vector<long> strides = {};  ///< elements from neighbour to neighbour, one a dimension that says where an element lies; empty: without gaps
+
+  Swizzle swizzle = {};
 
   long elements() const;        ///< product of extents: of one copy
   long agent_elements() const;  ///< elements of one copy that one agent holds

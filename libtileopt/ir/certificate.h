@@ -13,7 +13,7 @@ namespace tileopt {
 enum class Verdict { proved, refuted, not_attempted };
 
 struct Obligation {
-  std::string name;     ///< "values", "coverage", "order", "bounds", "padding", "races", "slots", "waits",
+  std::string name;     ///< "values", "coverage", "order", "bounds", "padding", "races", "collectives", "slots", "waits",
                         ///< "lifetimes", "text", "capacity"
   std::string subject;  ///< kernel, statement, array or access it is about
   Verdict verdict = Verdict::not_attempted;

@@ -43,7 +43,7 @@ const std::vector<std::pair<std::string, Completion>>& completions() {
 }
 
 Pipe read_pipe(const DocumentReader& entry) {
-  entry.expect_object({"name", "completion", "ordered"});
+  entry.expect_object({"name", "completion", "ordered", "fenced"});
   Pipe pipe;
   pipe.name = entry.text("name");
   std::vector<std::string> names;
@@ -56,12 +56,17 @@ Pipe read_pipe(const DocumentReader& entry) {
   }
   if (!known) entry.at("completion").fail("unknown completion `" + entry.text("completion") + "`", "the values are " + join(names, ", "));
   pipe.ordered = entry.at("ordered").flag();
+  if (entry.has("fenced")) pipe.fenced = entry.at("fenced").flag();
   return pipe;
 }
 
 Document write_pipe(const Pipe& pipe) {
   for (const auto& [name, completion] : completions())
-    if (completion == pipe.completion) return {{"name", pipe.name}, {"completion", name}, {"ordered", pipe.ordered}};
+    if (completion == pipe.completion) {
+      Document document = {{"name", pipe.name}, {"completion", name}, {"ordered", pipe.ordered}};
+      if (pipe.fenced) document["fenced"] = true;
+      return document;
+    }
   TILEOPT_CHECK(false, "a pipe whose atoms are done at once");
   return {};
 }

@@ -59,6 +59,7 @@ struct Pipe {
   std::string name;
   Completion completion = Completion::group;
   bool ordered = false;  ///< what one agent issues takes effect in the order of issue
+  bool fenced = false;   ///< it sees what agents did to memory only behind a fence, and what they did to registers only behind an open
 };
 
 struct Machine {

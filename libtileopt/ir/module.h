@@ -45,6 +45,14 @@ struct PrintFacts {
     long offset = 0;        ///< bytes from the start of the region
     long alignment = 0;     ///< bytes that the address of the first element is a multiple of; 0: of its type only
     std::vector<long> strides = {};  ///< as Array::strides
+    Swizzle swizzle = {};            ///< as Array::swizzle
+  };
+  /// A matrix of which an instruction is told where its first element lies, and how the others follow. Units: bytes.
+  struct Matrix {
+    std::size_t read = 0;  ///< of the leaf
+    bool turned = false;   ///< neighbours in memory lie across the sum, not along it
+    long leading = 0;      ///< from one slab of the columns to the next, where there are several and it is turned
+    long stride = 0;       ///< from one group of eight rows to the next
   };
   /// An operand of a leaf that moves several neighbours at once, where the whole box runs.
   struct Wide {
@@ -64,6 +72,9 @@ struct PrintFacts {
     bool streamed = false;                 ///< stores past the caches
     std::vector<Wide> wide = {};
     std::string pipe = "";                 ///< where it was printed to run asynchronously; "": done at once
+    std::string wrapper = "";              ///< of an instruction that several agents run; "": none
+    std::vector<Matrix> matrices = {};     ///< its operands
+    std::vector<std::string> together = {};  ///< variables of the agent loops that run it together: printed places are those at 0
   };
   /// A synchronisation statement. Slots and phases are ast_expr_text over loops, sizes and `g0`, the ring's base.
   struct Sync {

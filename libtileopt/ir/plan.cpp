@@ -70,6 +70,7 @@ Document write_promotion(const Promotion& promotion) {
   if (promotion.stream) document["stream"] = true;
   if (promotion.pad != 0) document["pad"] = promotion.pad;
   if (!promotion.copy_order.empty()) document["copy_order"] = promotion.copy_order;
+  if (!promotion.swizzle_along.empty()) document["swizzle"] = {{"along", promotion.swizzle_along}, {"by", promotion.swizzle_by}};
   return document;
 }
 
@@ -94,10 +95,11 @@ StatementMembers read_members(const DocumentReader& entry) {
 }
 
 AtomChoice read_atom_choice(const DocumentReader& entry) {
-  entry.expect_object({"atom", "box", "edge", "stream", "prefetch"});
+  entry.expect_object({"atom", "box", "edge", "stream", "prefetch", "whole"});
   AtomChoice choice{entry.text("atom"), identifiers(entry.at("box")), entry.text("edge")};
   if (entry.has("stream")) choice.stream = entry.at("stream").flag();
   choice.prefetch = entry.text("prefetch", "");
+  if (entry.has("whole")) choice.whole = identifiers(entry.at("whole"));
   if (!choice.atom.empty()) identifier(entry.at("atom"));
   if (choice.edge != "padded" && choice.edge != "extents") {
     entry.at("edge").fail("unknown edge `" + choice.edge + "`", "write `padded` or `extents`");
@@ -106,7 +108,7 @@ AtomChoice read_atom_choice(const DocumentReader& entry) {
 }
 
 Promotion read_promotion(const DocumentReader& entry) {
-  entry.expect_object({"tensor", "array", "after", "statements", "space", "element", "layout", "zero_fill", "stream", "pad", "copy_order"});
+  entry.expect_object({"tensor", "array", "after", "statements", "space", "element", "layout", "zero_fill", "stream", "pad", "copy_order", "swizzle"});
   Promotion promotion;
   promotion.tensor = identifier(entry.at("tensor"));
   promotion.array = identifier(entry.at("array"));
@@ -138,6 +140,15 @@ Promotion read_promotion(const DocumentReader& entry) {
       if (names.count(name) == 0) entry.at("copy_order").fail("the layout has no dimension `" + name + "`", "list the layout's dimensions, outermost loop first");
     if (std::set<std::string>(promotion.copy_order.begin(), promotion.copy_order.end()).size() != names.size() || promotion.copy_order.size() != names.size())
       entry.at("copy_order").fail("it lists " + std::to_string(promotion.copy_order.size()) + " of the layout's " + std::to_string(names.size()) + " dimensions", "list each dimension once");
+  }
+  if (entry.has("swizzle")) {
+    const DocumentReader swizzle = entry.at("swizzle");
+    swizzle.expect_object({"along", "by"});
+    promotion.swizzle_along = identifier(swizzle.at("along"));
+    promotion.swizzle_by = identifier(swizzle.at("by"));
+    for (const std::string& name : {promotion.swizzle_along, promotion.swizzle_by})
+      if (names.count(name) == 0) swizzle.fail("the layout has no dimension `" + name + "`", "name two of the layout's dimensions");
+    if (promotion.swizzle_along == promotion.swizzle_by) swizzle.fail("both dimensions are `" + promotion.swizzle_by + "`", "name two different ones");
   }
   return promotion;
 }
@@ -293,6 +304,7 @@ Document write_kernel_plan(const KernelPlan& kernel) {
     entry = {{"atom", choice.atom}, {"box", choice.box}, {"edge", choice.edge}};
     if (choice.stream) entry["stream"] = true;
     if (!choice.prefetch.empty()) entry["prefetch"] = choice.prefetch;
+    if (!choice.whole.empty()) entry["whole"] = choice.whole;
   }
   document["promotions"] = Document::array();
   for (const Promotion& promotion : kernel.promotions) document["promotions"].push_back(write_promotion(promotion));

@@ -51,6 +51,7 @@ struct Promotion {
   bool stream = false;                   ///< copy-out goes past the caches
   long pad = 0;                          ///< elements left free behind every row, which the last dimensions hold that are cut from one of the tensor
   std::vector<std::string> copy_order = {};  ///< digits of the copy, outermost loop first; empty: as they lie
+  std::string swizzle_along = "", swizzle_by = "";  ///< dimensions of the layout: the place along the first is its digit xor the second's; "" = none
 };
 
 inline constexpr long kMostSlots = 64;  ///< of a ring
@@ -75,6 +76,7 @@ struct AtomChoice {
   std::string edge = "extents";  ///< "padded": runs its whole box; "extents": runs what remains of it
   bool stream = false;           ///< what it writes goes past the caches: lines that are written whole and not read soon
   std::string prefetch = "";     ///< digit of a loop around: while one value of it runs, what the next one reads is fetched
+  std::vector<std::string> whole = {};  ///< padded leaves: digits of loops around that run all their values too, beyond the data: agents that must not part
 };
 
 /// One rewrite of the program (docs/rewrites.md), taken before everything else.

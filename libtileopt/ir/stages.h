@@ -86,6 +86,9 @@ class FittedSchedule {
     std::string atom;            ///< "" = scalar
     std::vector<BoxDigit> box;   ///< lanes last; empty for scalar leaves
     bool padded = false;         ///< runs its whole box; else extents limit it
+    std::vector<BoxDigit> whole = {};  ///< padded leaves: digits of loops around that run all their values too
+    /// Digits that run all their values, whatever the data.
+    std::vector<BoxDigit> filled() const;
   };
   static Candidate<FittedSchedule> create(DigitSchedule digits, const Machine& machine);
   const DigitSchedule& digits() const { return digits_; }
@@ -212,6 +215,8 @@ class SynchronizedSchedule {
   const std::vector<Join>& joins() const { return joins_; }
   const std::vector<Crossing>& crossings() const { return crossings_; }
   const AgentLevels& agent_levels() const { return agent_levels_; }
+  /// Computations that an atom runs asynchronously, with its pipe.
+  const std::map<std::string, Pipe>& flights() const { return flights_; }
   Document write() const;
 
  private:
@@ -220,6 +225,7 @@ class SynchronizedSchedule {
   std::vector<Join> joins_;
   std::vector<Crossing> crossings_;
   AgentLevels agent_levels_;
+  std::map<std::string, Pipe> flights_;
 };
 
 }  // namespace tileopt

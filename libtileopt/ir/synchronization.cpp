@@ -15,7 +15,7 @@ const std::vector<std::pair<SyncKind, std::string>>& kinds() {
   static const std::vector<std::pair<SyncKind, std::string>> table = {
       {SyncKind::wait, "wait"},       {SyncKind::expect, "expect"},  {SyncKind::arrive, "arrive"},
       {SyncKind::release, "release"}, {SyncKind::commit, "commit"},  {SyncKind::await, "await"},
-      {SyncKind::barrier, "barrier"}, {SyncKind::advance, "advance"}};
+      {SyncKind::barrier, "barrier"}, {SyncKind::advance, "advance"}, {SyncKind::fence, "fence"},   {SyncKind::open, "open"}};
   return table;
 }
 
@@ -70,7 +70,7 @@ std::string barrier_scope_name(BarrierScope scope) { return name_in(scopes(), sc
 std::optional<BarrierScope> parse_barrier_scope(const std::string& name) { return value_in(scopes(), name); }
 
 bool targets_barrier(SyncKind kind) { return !targets_pipe(kind) && kind != SyncKind::advance; }
-bool targets_pipe(SyncKind kind) { return kind == SyncKind::commit || kind == SyncKind::await; }
+bool targets_pipe(SyncKind kind) { return kind == SyncKind::commit || kind == SyncKind::await || kind == SyncKind::fence || kind == SyncKind::open; }
 
 Document write_ring(const Ring& ring) { return {{"name", ring.name}, {"slots", ring.slots}}; }
 

@@ -45,6 +45,8 @@ enum class SyncKind {
   await,    ///< until all but the last `pending` groups of a pipe are done: wait_group<pending>
   barrier,  ///< all threads of the barrier's scope meet
   advance,  ///< the ring's base moves on by `position`, at the end of a run of its scope
+  fence,    ///< what this agent has written to memory is there for what a pipe reads, once they have met (PTX: fence.proxy.async)
+  open,     ///< what this agent has done to its registers is done before what it issues to a pipe next (PTX: wgmma.fence)
 };
 
 /// What is constant about a synchronisation statement; AstSync says where it stands and at which position.

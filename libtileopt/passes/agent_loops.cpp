@@ -258,8 +258,7 @@ class AgentPlacer {
     return with_children(node, result);
   }
   void declare_barrier() {
-    if (ast_.find_barrier("block") != nullptr) return;
-    ast_.barriers.push_back({"block", BarrierScope::block, "", 0});
+    if (ast_.find_barrier("block") == nullptr) ast_.barriers.push_back({"block", BarrierScope::block, "", 0});
     ast_.synchronizations[kBarrier] = {kBarrier, SyncKind::barrier, "block"};
   }
 

@@ -8,6 +8,7 @@
 
 #include "passes/agent_loops.h"
 #include "passes/ast_convert.h"
+#include "passes/await_atoms.h"
 #include "passes/bind_guards.h"
 #include "passes/leaf_functions.h"
 #include "passes/pass_limit.h"
@@ -352,8 +353,9 @@ Candidate<Ast> build_loops(const SynchronizedSchedule& synchronized) {
   if (const std::string problem = unbound_guard(ast, promoted.program()); !problem.empty())
     return Infeasible{"codegen", "build_ast", ast.kernel, "kernels[" + ast.kernel + "].tree", problem};
   if (synchronized.agent_levels().empty()) return ast;
-  if (auto problem = shift_copies(synchronized.pipelined(), builder.whole(), ast)) return *problem;
+  if (auto problem = shift_copies(synchronized, builder.whole(), ast)) return *problem;
   if (auto problem = place_agents(synchronized, ast)) return *problem;
+  await_atoms(synchronized, ast);
   return ast;
 }
 }  // namespace

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "passes/collective.h"
 #include "passes/leaf_functions.h"
 #include "passes/pass_limit.h"
 #include "passes/passes.h"
@@ -104,7 +105,37 @@ std::string check_uses(const AtomOperand& operand, const std::vector<std::vector
   }
   return "";
 }
+/// The last `count` digits on levels of agents around the statement, outermost first; fewer where there are fewer.
+std::vector<std::string> innermost_agents(const Machine& machine, const KernelPlan& plan, const std::string& statement, std::size_t count) {
+  std::vector<std::string> agents;
+  for (const std::string& dim : path_dims(plan.tree, statement))
+    if (machine.find_level(plan.find_digit(dim)->level)->kind == LevelKind::barrier) agents.push_back(dim);
+  if (agents.size() > count) agents.erase(agents.begin(), agents.end() - static_cast<long>(count));
+  return agents;
+}
+
+/// What keeps agents from running the atom together, or "": they are the innermost ones, and none of them is left out at an edge.
+std::string why_not_together(const Machine& machine, const KernelPlan& plan, const FittedSchedule::Leaf& leaf, const Atom& atom) {
+  const std::vector<std::string> agents = innermost_agents(machine, plan, leaf.statement, atom.agents.size());
+  std::vector<long> radices;
+  for (const std::string& digit : agents) radices.push_back(plan.find_digit(digit)->radix);
+  if (radices != atom.agents) return "the innermost loops over agents are not the " + std::to_string(atom.agents.size()) + " that run atom " + atom.name + " together";
+  const std::vector<std::string> path = path_dims(plan.tree, leaf.statement);
+  for (const std::string& dim : path) {
+    const LevelKind kind = machine.find_level(plan.find_digit(dim)->level)->kind;
+    const bool inside = kind != LevelKind::independent && !(kind == LevelKind::sequential && plan.find_digit(dim)->radix == 0);
+    const bool whole = std::any_of(leaf.whole.begin(), leaf.whole.end(), [&](const FittedSchedule::BoxDigit& digit) { return digit.name == dim; });
+    if (inside && !whole) return "digit " + dim + " may leave some of the agents out that run atom " + atom.name + " together: list it in `whole`";
+  }
+  return "";
+}
 }  // namespace
+
+std::vector<FittedSchedule::BoxDigit> FittedSchedule::Leaf::filled() const {
+  std::vector<BoxDigit> digits = box;
+  digits.insert(digits.end(), whole.begin(), whole.end());
+  return digits;
+}
 
 Candidate<FittedSchedule> FittedSchedule::create(DigitSchedule digits, const Machine& machine) {
   FittedSchedule result(std::move(digits));
@@ -143,12 +174,20 @@ Candidate<FittedSchedule> FittedSchedule::create(DigitSchedule digits, const Mac
       if (machine.find_level(d->level)->kind != LevelKind::atom) return refuse("digit " + digit + " is on level " + d->level + ", not on an atom level");
       if (d->radix <= 0) return refuse("digit " + digit + " of an atom's box must have a radix");
       points *= d->radix;
-      if (points > 4096) return refuse("the box has more than 4096 points: the printer unrolls it");
+      if (points > 4096 && (atom == nullptr || !atom->is_collective())) return refuse("the box has more than 4096 points: the printer unrolls it");
       const std::size_t position = leaf.box.size();
       if (atom != nullptr && position < atom->extents.size() && atom->extents[position] != 0 && atom->extents[position] != d->radix)
         return refuse("digit " + digit + " has radix " + std::to_string(d->radix) + ", and atom " + atom->name + " runs " + std::to_string(atom->extents[position]));
       leaf.box.push_back({digit, d->radix});
     }
+    for (const std::string& digit : choice.whole) {
+      const Digit* d = plan.find_digit(digit);
+      if (choice.edge != "padded") return refuse("digits run beyond the data where the leaf is padded, and this one has edge `" + choice.edge + "`");
+      if (d == nullptr || !contains(path_dims(plan.tree, name), digit)) return refuse("digit " + digit + ", which is to run whole, is no loop around " + name);
+      if (d->radix <= 0) return refuse("digit " + digit + ", which is to run whole, has no radix");
+      leaf.whole.push_back({digit, d->radix});
+    }
+    if (atom != nullptr && atom->is_collective() && choice.edge != "padded") return refuse("atom " + atom->name + " runs whole boxes: its edge must be `padded`");
     if (atom != nullptr && atom->body == "atomic_update") {
       if (std::string problem = why_not_atomic(program, program.statement(name)); !problem.empty()) return refuse(problem);
       leaf.atom = choice.atom;
@@ -187,6 +226,19 @@ Candidate<FittedSchedule> FittedSchedule::create(DigitSchedule digits, const Mac
         const std::string forward = check_factors(reads[0], reads[1]), swapped = check_factors(reads[1], reads[0]);
         if (!problem.empty()) return refuse(problem);
         if (!forward.empty() && !swapped.empty()) return refuse(forward);
+        if (atom->is_collective()) {
+          std::string reason = why_not_together(machine, plan, leaf, *atom);
+          if (!reason.empty()) return refuse(reason);
+          std::vector<std::string> moving = choice.box;
+          const std::vector<std::string> agents = innermost_agents(machine, plan, name, atom->agents.size());
+          moving.insert(moving.end(), agents.begin(), agents.end());
+          const auto along = [&](const Access& access) { return constant_steps(isl::pw_multi_aff(access.index).pullback(instance), space.dims, moving); };
+          const auto result_steps = along(statement.write), first = along(statement.reads[reads[0]]), second = along(statement.reads[reads[1]]);
+          if (!result_steps || !first || !second) return refuse("an operand does not move by a constant along the agents that run atom " + atom->name + " together");
+          reason = forward.empty() ? why_not_fragment(atom->steps, {*result_steps, *first, *second}) : "the factors do not fit";
+          if (!reason.empty() && swapped.empty() && why_not_fragment(atom->steps, {*result_steps, *second, *first}).empty()) reason.clear();
+          if (!reason.empty()) return refuse(reason);
+        }
       } else if (atom->body == "reduce") {
         const std::string problem = check_uses(operand("result"), *write_steps, leaf.box.size()) + why_not_reduced(program, statement);
         if (!problem.empty()) return refuse(problem);
@@ -221,6 +273,7 @@ Document FittedSchedule::write() const {
     Document box = Document::array();
     for (const BoxDigit& digit : leaf.box) box.push_back({{"digit", digit.name}, {"radix", digit.radix}});
     d["leaves"][leaf.statement] = {{"atom", leaf.atom.empty() ? "scalar" : leaf.atom}, {"box", box}, {"edge", leaf.padded ? "padded" : "extents"}};
+    for (const BoxDigit& digit : leaf.whole) d["leaves"][leaf.statement]["whole"].push_back(digit.name);
   }
   return d;
 }

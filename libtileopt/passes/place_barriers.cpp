@@ -96,6 +96,8 @@ Candidate<SynchronizedSchedule> SynchronizedSchedule::create(PipelinedSchedule p
     if (level.kind == LevelKind::independent) result.agent_levels_.independent = level.name;
     if (level.kind == LevelKind::barrier) result.agent_levels_.agent = level.name;
   }
+  for (const LeafStatement& leaf : promoted.statements())
+    if (const Pipe* pipe = leaf.kind == LeafKind::compute ? machine.pipe_of(leaf.atom) : nullptr) result.flights_.emplace(leaf.name, *pipe);
   if (auto problem = find_shared_owner(promoted, machine)) return *problem;
   result.crossings_ = find_crossings(promoted, machine);
   return result;
@@ -109,6 +111,7 @@ Document SynchronizedSchedule::write() const {
   if (agent_levels_.empty()) return d;
   d["crossings"] = Document::array();
   for (const Crossing& crossing : crossings_) d["crossings"].push_back({{"first", crossing.first}, {"second", crossing.second}, {"array", crossing.array}});
+  for (const auto& [statement, pipe] : flights_) d["flights"][statement] = pipe.name;
   return d;
 }
 

@@ -14,6 +14,10 @@
 
 namespace tileopt {
 
+namespace {
+constexpr int kSwizzleAlignment = 1024;  ///< bytes: instructions take the row of an element from the bits of its address
+}
+
 PromotionBuilder::PromotionBuilder(FittedSchedule fitted, const Machine& machine) : result_(std::move(fitted)), machine_(machine) {
   result_.tree_ = result_.plan().tree;
 }
@@ -41,7 +45,7 @@ std::optional<Infeasible> PromotionBuilder::prepare_statements() {
     s.statement = &program.statement(name);
     s.digits = &result_.fitted().digits().statement(name);
     s.leaf = &result_.fitted().leaf(name);
-    s.executed = s.leaf->padded ? fill_box(s.digits->domain, s.digits->dims, s.leaf->box) : s.digits->domain;
+    s.executed = s.leaf->padded ? fill_box(s.digits->domain, s.digits->dims, s.leaf->filled()) : s.digits->domain;
     s.instance = instance_function(*s.digits);
     if (s.leaf->padded) {
       const auto extended = extend_function(s.instance);
@@ -116,6 +120,8 @@ std::optional<Infeasible> PromotionBuilder::check_request(const Promotion& promo
   const Level* holder = held->level.empty() ? nullptr : machine_.find_level(held->level);
   if (promotion.pad > 0 && (promotion.layout.empty() || holder == nullptr || holder->kind != LevelKind::independent))
     return refuse("pin", entry, "rows are padded in a space that agents of a block share, and `" + promotion.space + "` is none");
+  if (!promotion.swizzle_along.empty() && (holder == nullptr || holder->kind != LevelKind::independent || promotion.pad > 0))
+    return refuse("pin", entry, "rows are swizzled, without padding, in a space that agents of a block share");
   std::set<std::string> names;
   for (const BufferDim& dim : promotion.layout) {
     if (dim.tensor_dim < 0 || dim.tensor_dim >= static_cast<int>(tensor.shape.size()))
@@ -442,6 +448,15 @@ std::optional<Infeasible> PromotionBuilder::apply(const Promotion& promotion) {
   array.extents = tile.extents.empty() ? std::vector<long>{1} : tile.extents;
   array.scope = promotion.after;
   if (promotion.pad > 0) array.strides = padded_strides(promotion, array.extents);
+  if (!promotion.swizzle_along.empty()) {
+    const auto place = [&](const std::string& name) {
+      return static_cast<int>(std::find_if(promotion.layout.begin(), promotion.layout.end(), [&](const BufferDim& dim) { return dim.name == name; }) - promotion.layout.begin());
+    };
+    array.swizzle = {place(promotion.swizzle_along), place(promotion.swizzle_by)};
+    array.alignment = kSwizzleAlignment;
+    const long pieces = array.extents[static_cast<std::size_t>(array.swizzle.along)];
+    if ((pieces & (pieces - 1)) != 0) return refuse("pin", promotion_entry(promotion), "dimension " + promotion.swizzle_along + " has extent " + std::to_string(pieces) + ", and swizzled ones have powers of two");
+  }
   const Space* space = machine_.find_space(promotion.space);
   const Level* owner = space == nullptr || space->level.empty() ? nullptr : machine_.find_level(space->level);
   for (const BufferDim& dim : promotion.layout)

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <set>
 
+#include "passes/collective.h"
 #include "passes/passes.h"
 #include "passes/promotion_builder.h"
 #include "support/text.h"
@@ -388,7 +389,7 @@ std::optional<Infeasible> PromotionBuilder::finish(DigitStatement& s) {
     return refuse("atom", entry, "an atomic update must reach memory, and " + leaf.write.array + " is a copy");
   const auto space_of = [&](const std::string& array) { const Array* a = find_array(array); return a == nullptr ? std::string("global") : a->space; };
   if (s.leaf->padded) {
-    if (space_of(leaf.write.array) != "register") return refuse("atom", entry, "a padded leaf writes beyond the data: its result must be promoted to registers");
+    if (space_of(leaf.write.array) == "global") return refuse("atom", entry, "a padded leaf writes beyond the data: its result must be promoted to registers, or to memory of the block");
     // What guards alone read does not move along the box: it is read where their loops start.
     std::set<std::size_t> operands;
     walk_expr(s.statement->body, [&](const Expr& e) {
@@ -397,6 +398,13 @@ std::optional<Infeasible> PromotionBuilder::finish(DigitStatement& s) {
     for (const std::size_t r : operands)
       if (const LeafAccess& read = leaf.reads[r]; space_of(read.array) == "global") return refuse("atom", entry, "a padded leaf reads beyond the data: " + read.array + " must be promoted");
   }
+  if (atom != nullptr && atom->is_collective())
+    for (const auto& [role, access] : collective_operands(*atom, leaf))
+      if (const Array* array = find_array(access->array); role->swizzle > 0 || role->space == "register") {
+        if (role->space == "register" ? space_of(access->array) != "register" : array == nullptr) return refuse("atom", entry, "atom " + atom->name + " wants its " + role->role + " in " + (role->space == "register" ? "registers" : "memory that a block shares"));
+        if (role->swizzle == 0) continue;
+        if (const std::string reason = why_not_matrix(*array, role->swizzle); !reason.empty()) return refuse("atom", entry, reason);
+      }
   const auto check_register = [&](const LeafAccess& access) {
     const Array* a = find_array(access.array);
     if (a == nullptr || a->space != "register" || a->elements() == 1) return true;

@@ -108,8 +108,8 @@ void collect_arrays(const AstNodePtr& node, Names& arrays) {
 
 class CopyShifter {
  public:
-  CopyShifter(const PipelinedSchedule::Pipeline& pipeline, const PromotedSchedule& promoted, const std::set<std::string>& whole, Ast& ast)
-      : pipeline_(pipeline), whole_(whole), ast_(ast) {
+  CopyShifter(const PipelinedSchedule::Pipeline& pipeline, const PromotedSchedule& promoted, const Names& flights, const std::set<std::string>& whole, Ast& ast)
+      : pipeline_(pipeline), flights_(flights), whole_(whole), ast_(ast) {
     taken_.insert(promoted.program().parameters().begin(), promoted.program().parameters().end());
     collect_variables(ast.root);
     for (auto& [name, statement] : ast_.statements) add_position_steps(statement);
@@ -217,11 +217,11 @@ class CopyShifter {
     if (splits) {
       AstFor steady = loop;
       steady.upper = range.last(loop.lower);
-      steady.body = iteration({at(loop, whole_issue, later), commit(), whole_compute, at(loop, whole_store, later)}, position);
+      steady.body = iteration(at(loop, whole_issue, later), whole_compute, at(loop, whole_store, later), position);
       last.lower = ast_operation(Kind::max, {loop.lower, plus(steady.upper, ast_integer(1))});
       loops.push_back(make_node(std::move(steady)));
     }
-    last.body = iteration({within(loop, later, at(loop, rest(issue), later)), commit(), rest(compute), within(loop, later, at(loop, rest(store), later))}, position);
+    last.body = iteration(within(loop, later, at(loop, rest(issue), later)), rest(compute), within(loop, later, at(loop, rest(store), later)), position);
     loops.push_back(make_node(std::move(last)));
     return make_node(AstAllocate{pipeline_.arrays, block_of(std::move(loops)), {pipeline_.ring}});
   }
@@ -232,8 +232,17 @@ class CopyShifter {
   static AstNodePtr within(const AstFor& loop, const AstExprPtr& value, const AstNodePtr& node) {
     return node == nullptr ? nullptr : make_node(AstIf{ast_operation(Kind::le, {value, loop.upper}), node, nullptr});
   }
+  bool flies(const AstNodePtr& node) const {
+    if (node == nullptr) return false;
+    if (const auto* leaf = std::get_if<AstLeaf>(&node->node)) return contains(flights_, leaf->statement);
+    const std::vector<AstNodePtr> children = children_of(node);
+    return std::any_of(children.begin(), children.end(), [&](const AstNodePtr& child) { return flies(child); });
+  }
   AstNodePtr commit() const { return pipeline_.pipe.empty() ? nullptr : make_node(AstSync{"commit_" + pipeline_.ring}); }
-  AstNodePtr iteration(std::vector<AstNodePtr> steps, const AstExprPtr& position) const {
+  /// Atoms that compute asynchronously are issued first: they run while threads copy.
+  AstNodePtr iteration(const AstNodePtr& issue, const AstNodePtr& compute, const AstNodePtr& store, const AstExprPtr& position) const {
+    std::vector<AstNodePtr> steps = {issue, commit(), compute, store};
+    if (flies(compute)) steps = {compute, issue, commit(), store};
     steps.insert(steps.begin(), make_node(AstSync{"meet_" + pipeline_.ring, position}));
     if (!pipeline_.pipe.empty()) steps.insert(steps.begin(), make_node(AstSync{"await_" + pipeline_.ring, position, pipeline_.distance - 1}));
     return held(block_of(std::move(steps)));
@@ -265,6 +274,7 @@ class CopyShifter {
   }
 
   const PipelinedSchedule::Pipeline& pipeline_;
+  const Names& flights_;
   const std::set<std::string>& whole_;
   Ast& ast_;
   std::set<std::string> taken_;
@@ -273,9 +283,12 @@ class CopyShifter {
 };
 }  // namespace
 
-std::optional<Infeasible> shift_copies(const PipelinedSchedule& pipelined, const std::set<std::string>& whole, Ast& ast) {
+std::optional<Infeasible> shift_copies(const SynchronizedSchedule& synchronized, const std::set<std::string>& whole, Ast& ast) {
+  const PipelinedSchedule& pipelined = synchronized.pipelined();
+  Names flights;
+  for (const auto& [statement, pipe] : synchronized.flights()) flights.push_back(statement);
   for (const PipelinedSchedule::Pipeline& pipeline : pipelined.pipelines())
-    if (auto problem = CopyShifter(pipeline, pipelined.promoted(), whole, ast).run()) return problem;
+    if (auto problem = CopyShifter(pipeline, pipelined.promoted(), flights, whole, ast).run()) return problem;
   return std::nullopt;
 }
 

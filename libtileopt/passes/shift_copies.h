@@ -25,6 +25,6 @@ namespace tileopt {
 
 /// Shifts the copies of all pipelines, and places what awaits and joins them. Before agents get their barriers. `whole`: texts of the conditions of
 /// branches whose two sides do the same, the first one for blocks that are whole.
-std::optional<Infeasible> shift_copies(const PipelinedSchedule& pipelined, const std::set<std::string>& whole, Ast& ast);
+std::optional<Infeasible> shift_copies(const SynchronizedSchedule& synchronized, const std::set<std::string>& whole, Ast& ast);
 
 }  // namespace tileopt

@@ -11,6 +11,7 @@
 #include "search/pins.h"
 #include "search/plan_agent_contraction.h"
 #include "search/plan_agents.h"
+#include "search/plan_collective.h"
 #include "search/plan_generic.h"
 #include "search/plan_parts.h"
 #include "search/reduction_tile.h"
@@ -67,7 +68,11 @@ class KernelPlanner {
   Candidate<KernelPlan> run() {
     const bool original_only = request_.pins.schedule == "original";
     if (!original_only) {
-      if (const auto contractions = contraction_strategy()) {
+      // First with products that threads compute together, where the machine has them.
+      for (const bool together : {true, false}) {
+        if (together && !has_collectives()) continue;
+        const auto contractions = contraction_strategy(together);
+        if (!contractions) continue;
         if (auto plan = attempt(*contractions)) return std::move(*plan);
       }
       for (LoopPlan& loops : request_.machine.has_agents() ? plan_agents(request_) : plan_loops(request_)) {
@@ -92,7 +97,11 @@ class KernelPlanner {
   const Kernel& kernel() const { return request_.kernel; }
 
   /// Contractions and short windows with their initialisations as parts of their own, the statements between them as generic parts.
-  std::optional<Strategy> contraction_strategy();
+  /// `together`: at least one by an atom that agents run together, which its epilogue joins.
+  std::optional<Strategy> contraction_strategy(bool together);
+  bool has_collectives() const {
+    return std::any_of(request_.machine.atoms.begin(), request_.machine.atoms.end(), [](const Atom& atom) { return atom.is_collective(); });
+  }
   bool add_generic_part(Strategy& strategy, const std::vector<std::string>& statements);
   std::optional<KernelPlan> attempt(const Strategy& strategy);
   void note(const std::string& text) { reasons_.push_back("kernel " + kernel().name() + ": " + text); }
@@ -120,8 +129,9 @@ bool KernelPlanner::add_generic_part(Strategy& strategy, const std::vector<std::
   return true;
 }
 
-std::optional<Strategy> KernelPlanner::contraction_strategy() {
-  Strategy strategy{"contraction", "original", {}};
+std::optional<Strategy> KernelPlanner::contraction_strategy(bool together) {
+  Strategy strategy{together ? "collective contraction" : "contraction", "original", {}};
+  std::vector<std::string> taken;  // epilogues
   std::vector<Contraction> found;
   std::vector<ReductionTile> windows;
   for (const std::string& name : kernel().statements()) {
@@ -139,7 +149,7 @@ std::optional<Strategy> KernelPlanner::contraction_strategy() {
     else if (is_sum) note(name + " gets no register tile: " + why_not);
   }
   std::vector<std::string> loose;
-  bool any = false;
+  bool any = false, any_together = false;
   const auto flush = [&] {
     const bool done = loose.empty() || add_generic_part(strategy, loose);
     loose.clear();
@@ -147,7 +157,7 @@ std::optional<Strategy> KernelPlanner::contraction_strategy() {
   };
   for (const std::string& name : kernel().statements()) {
     const auto is_init = [&](const auto& c) { return c.init == name; };
-    if (std::any_of(found.begin(), found.end(), is_init) || std::any_of(windows.begin(), windows.end(), is_init)) continue;
+    if (std::any_of(found.begin(), found.end(), is_init) || std::any_of(windows.begin(), windows.end(), is_init) || contains(taken, name)) continue;
     const auto window = std::find_if(windows.begin(), windows.end(), [&](const ReductionTile& w) { return w.statement == name; });
     const auto contraction = std::find_if(found.begin(), found.end(), [&](const Contraction& c) { return c.statement == name; });
     if (contraction == found.end() && window == windows.end()) {
@@ -155,6 +165,17 @@ std::optional<Strategy> KernelPlanner::contraction_strategy() {
       continue;
     }
     std::string why_not;
+    if (together && contraction != found.end()) {
+      std::vector<PartOption> options = plan_collective(request_, *contraction, why_not);
+      if (options.empty()) note(name + " is not computed by threads together: " + why_not);
+      else {
+        if (!flush()) return std::nullopt;
+        any = any_together = true;
+        taken.push_back(find_epilogue(request_, *contraction));
+        strategy.options.push_back(std::move(options));
+        continue;
+      }
+    }
     std::vector<PartOption> options = contraction == found.end() ? plan_reduction_tile(request_, *window, why_not)
                                       : request_.machine.has_agents() ? plan_agent_contraction(request_, *contraction, why_not)
                                                                       : plan_contraction(request_, *contraction, why_not);
@@ -169,7 +190,7 @@ std::optional<Strategy> KernelPlanner::contraction_strategy() {
     any = true;
     strategy.options.push_back(std::move(options));
   }
-  if (!any || !flush()) return std::nullopt;
+  if (!any || (together && !any_together) || !flush()) return std::nullopt;
   return strategy;
 }
 

@@ -225,6 +225,17 @@ isl::set Ordering::completed(const Leaf& leaf, std::size_t shared) const {
   return done.coalesce();
 }
 
+isl::map Ordering::done_before_sync(const Leaf& leaf, const Sync& sync, std::size_t shared) const {
+  if (leaf.pipe == nullptr) return program_order(execution_, leaf, sync, shared);
+  isl::map done = no_pairs(leaf, sync);
+  for (const Sync& end : execution_.syncs) {
+    if (end.kernel != leaf.kernel || &end == &sync || !run_by_all(execution_, end)) continue;
+    const isl::map ends = ends_at(leaf, end, shared);
+    if (!ends.is_empty()) done = done.unite(ends.apply_range(program_order(execution_, end, sync, shared)));
+  }
+  return done.coalesce();
+}
+
 isl::map Ordering::done_before(const Leaf& first, const Occurrence& second, std::size_t shared, bool private_to_threads) const {
   isl::map ordered = no_pairs(first, second);
   // What one thread does with what is its own is in its program order: meetings add nothing.

@@ -48,6 +48,8 @@ class Ordering {
   /// { X[..] -> Y[..] : X is done before Y starts }, in one agent or across a barrier that joins both. `private_to_threads`:
   /// what the two touch is each thread's own, so that which thread of an agent runs what does not matter.
   isl::map done_before(const Leaf& first, const Occurrence& second, std::size_t shared, bool private_to_threads) const;
+  /// { X[..] -> s[..] : the agent that ran X, or issued it, sees it done when it comes to s }
+  isl::map done_before_sync(const Leaf& leaf, const Sync& sync, std::size_t shared) const;
   /// { c[..] -> w[..] : the group that commit c closes is done when w returns }
   isl::map closed_before(const Sync& commit, const Sync& await, std::size_t shared) const;
   /// { X[..] } done at some await or wait with the first `shared` loop values of X.

@@ -92,6 +92,8 @@ void check_barriers(Checker& checker) {
         checker.report.prove(entry, [&] { return check_await(execution, ordering, sync); });
         break;
       case SyncKind::commit:
+      case SyncKind::fence:
+      case SyncKind::open:
       case SyncKind::advance:
         break;
     }

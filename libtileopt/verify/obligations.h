@@ -51,6 +51,8 @@ void check_races(Checker& checker);
 /// Two atomic updates of one reduction may meet in any order; whoever else reads or writes the element may not. Notes what that permits.
 bool meet_atomically(Checker& checker, const Leaf& first, const Leaf& second);
 void check_happens_before(Checker& checker);  ///< part of races: agents that go on by themselves, and what is done later than issued
+void check_fences_of_pipes(Checker& checker);  ///< part of races: what a pipe sees behind a fence alone
+void check_collectives(Checker& checker);     ///< instructions that several agents run together
 void check_rings(Checker& checker);           ///< slots and waits, and the part of races that rings order
 void check_barriers(Checker& checker);        ///< part of waits: who meets, and what an await has waited for
 void check_lifetimes(Checker& checker);       ///< arrays that share bytes

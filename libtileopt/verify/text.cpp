@@ -371,6 +371,20 @@ Outcome check_gaps(const Array& array) {
   return Refutation{"elements of " + array.name + " lie on top of each other", "strides " + strides_text(array.strides), {}};
 }
 
+std::string swizzle_text(const Swizzle& swizzle) {
+  return swizzle.empty() ? "none" : "dimension " + std::to_string(swizzle.along) + " by " + std::to_string(swizzle.by);
+}
+
+/// A permutation of every row: what is replaced and what decides are two dimensions, and the places are a power of two.
+Outcome check_swizzle(const Array& array) {
+  if (array.swizzle.empty()) return {};
+  const long dims = static_cast<long>(array.extents.size());
+  const bool inside = array.swizzle.along >= array.agent_dims && array.swizzle.along < dims && array.swizzle.by >= array.agent_dims && array.swizzle.by < dims && array.swizzle.along != array.swizzle.by;
+  const long places = inside ? array.extents[static_cast<std::size_t>(array.swizzle.along)] : 0;
+  if (inside && places > 0 && (places & (places - 1)) == 0) return {};
+  return Refutation{"swizzled elements of " + array.name + " lie on top of each other", swizzle_text(array.swizzle), {}};
+}
+
 Outcome check_buffers(const Ast& ast, const PrintFacts& facts) {
   for (const Array& array : ast.arrays) {
     const auto printed = std::find_if(facts.buffers.begin(), facts.buffers.end(),
@@ -380,7 +394,9 @@ Outcome check_buffers(const Ast& ast, const PrintFacts& facts) {
     if (printed->space != array.space) return differs("the space of " + array.name, printed->space, array.space);
     if (printed->slots != array.slots) return differs("the slots of " + array.name, std::to_string(printed->slots), std::to_string(array.slots));
     if (printed->strides != array.strides) return differs("the strides of " + array.name, strides_text(printed->strides), strides_text(array.strides));
+    if (!(printed->swizzle == array.swizzle)) return differs("the swizzling of " + array.name, swizzle_text(printed->swizzle), swizzle_text(array.swizzle));
     if (Outcome outcome = check_gaps(array)) return outcome;
+    if (Outcome outcome = check_swizzle(array)) return outcome;
     const long needed = array.slots * array.stored_elements() * size_bytes(array.element);
     if (printed->bytes < needed)
       return differs("the storage of " + array.name, std::to_string(printed->bytes) + " bytes", std::to_string(needed) + " bytes");

@@ -30,7 +30,7 @@ const PrintFacts::Loop* Checker::printed(std::size_t loop) const {
 
 namespace {
 
-const char* const kNames[] = {"values", "coverage", "order", "bounds", "padding", "races", "slots", "waits", "lifetimes", "text", "capacity"};
+const char* const kNames[] = {"values", "coverage", "order", "bounds", "padding", "races", "collectives", "slots", "waits", "lifetimes", "text", "capacity"};
 
 std::vector<std::string> assumptions() {
   return {"floating point operations follow IEEE 754 and the C library's error bounds",
@@ -71,6 +71,8 @@ void run(Report& report, Certificate& certificate, const Program& program, const
   check_padding(checker);
   check_races(checker);
   check_happens_before(checker);
+  check_fences_of_pipes(checker);
+  check_collectives(checker);
   check_rings(checker);
   check_barriers(checker);
   check_lifetimes(checker);

@@ -81,11 +81,11 @@ TEST_P(EmulateNvrtc, TakesTheDeviceCode) {
   if (!module) return;
   setenv("TILEOPT_CACHE", "", 1);
   try {
-    cuda::compile_device_code("", "sm_90", false);
+    cuda::compile_device_code("", "sm_90a", false);
   } catch (const ToolchainError& error) {
     GTEST_SKIP() << error.what();
   }
-  const cuda::Cubin cubin = cuda::compile_device_code(module->text.source, "sm_90", program->numerics().contract);
+  const cuda::Cubin cubin = cuda::compile_device_code(module->text.source, "sm_90a", program->numerics().contract);
   EXPECT_EQ(cubin.image.substr(1, 3), "ELF");
 }
 

@@ -4,15 +4,10 @@
 
 #include <functional>
 
-#include "backends/runner/emulated_kernel.h"
-#include "cost_models/machines.h"
-#include "driver/check_kernel.h"
-#include "driver/request.h"
 #include "driver/resume.h"
 #include "driver/stage_dump.h"
-#include "frontends/tile_text/tile_text.h"
 #include "support/text.h"
-#include "verify/verify.h"
+#include "tests/emulate/gpu_fixture.h"
 
 namespace tileopt::test {
 namespace {
@@ -29,36 +24,8 @@ def gemm_tn(A: f32[K, M], B: f32[K, N], C: out[f32[M, N]]):
         C[i, j] = sum(A[k, i] * B[k, j] for k in range(K))
 )";
 
-class PipelinesTest : public testing::Test {
+class PipelinesTest : public GpuTest {
  protected:
-  std::shared_ptr<const Program> parse(const std::string& text) { return std::make_shared<const Program>(parse_tile_file(context_.get(), text, "test.tile").programs.at(0)); }
-
-  Module compile(const std::shared_ptr<const Program>& program, const std::string& pins, const std::string& machine = "h200") {
-    Request request;
-    request.machine = find_machine(machine);
-    request.backend = request.machine.backend;
-    request.proof.attempt = false;
-    if (!pins.empty()) request.pins = parse_pins(pins, "test");
-    Trace trace;
-    Candidate<Outcome> outcome = resolve_and_compile(program, request, trace);
-    if (const auto* refused = std::get_if<Infeasible>(&outcome)) throw std::runtime_error(to_string(*refused));
-    return std::move(std::get<Outcome>(outcome).module);
-  }
-  Certificate prove(const Program& program, const std::vector<Ast>& asts, const SourceText& text, const std::string& machine = "h200") {
-    return verify(program, asts, text.facts, find_machine(machine), TILEOPT_VERSION);
-  }
-  CheckReport emulate(const Program& program, const SourceText& text, const std::vector<Sizes>& sizes, const std::string& machine = "h200") {
-    const EmulatedKernel kernel = EmulatedKernel::compile(program, text);
-    std::vector<EmulatedKernel> settings;
-    for (const emulator::Settings& setting : check_settings(find_machine(machine), 5)) settings.push_back(kernel.with(setting));
-    return check_kernels(program, {&settings[0], &settings[1]}, sizes, 7, 0);
-  }
-  SourceText print(const Program& program, const std::vector<Ast>& asts, const std::string& machine = "h200") {
-    const Machine target = find_machine(machine);
-    Candidate<SourceText> text = find_backend(target.backend).print(program, asts, target, TILEOPT_VERSION);
-    if (const auto* refused = std::get_if<Infeasible>(&text)) throw std::runtime_error(to_string(*refused));
-    return std::get<SourceText>(std::move(text));
-  }
   /// No iteration, one, fewer than the slots, several; whole tiles and cut ones; rows that are aligned and rows that are not.
   static std::vector<Sizes> sizes() {
     std::vector<Sizes> result;
@@ -66,18 +33,7 @@ class PipelinesTest : public testing::Test {
     result.push_back({{"M", 128}, {"N", 128}, {"K", 96}});
     return result;
   }
-  void expect_right(const std::string& program_text, const std::string& pins, const std::string& machine = "h200") {
-    const std::shared_ptr<const Program> program = parse(program_text);
-    const Module module = compile(program, pins, machine);
-    int unproved = 0;
-    const Certificate certificate = prove(*program, module.asts, module.text, machine);
-    const Obligation* first = first_unproved(certificate, unproved);
-    EXPECT_EQ(unproved, 0) << pins << ": " << (first == nullptr ? "" : unproved_text(certificate));
-    const CheckReport report = emulate(*program, module.text, sizes(), machine);
-    EXPECT_EQ(report.failure, "") << pins;
-    EXPECT_GT(report.runs, 0);
-  }
-  poly::Context context_;
+  void expect_right(const std::string& program_text, const std::string& pins, const std::string& machine = "h200") { GpuTest::expect_right(program_text, pins, sizes(), machine); }
 };
 
 TEST_F(PipelinesTest, APlanCopiesContractionsAhead) {
@@ -158,42 +114,6 @@ TEST_F(PipelinesTest, WhatCannotRunAheadIsRefused) {
 
 // --- faults
 
-/// `node` with `change` applied to every node below it that it changes.
-AstNodePtr edited(const AstNodePtr& node, const std::function<AstNodePtr(const AstNodePtr&)>& change) {
-  if (node == nullptr) return nullptr;
-  const AstNodePtr here = change(node);
-  if (here != node) return here;
-  if (const auto* block = std::get_if<AstBlock>(&node->node)) {
-    AstBlock result;
-    for (const AstNodePtr& child : block->children) result.children.push_back(edited(child, change));
-    return make_node(std::move(result));
-  }
-  if (const auto* loop = std::get_if<AstFor>(&node->node)) {
-    AstFor result = *loop;
-    result.body = edited(loop->body, change);
-    return make_node(std::move(result));
-  }
-  if (const auto* branch = std::get_if<AstIf>(&node->node)) return make_node(AstIf{branch->condition, edited(branch->then_body, change), edited(branch->else_body, change)});
-  if (const auto* allocate = std::get_if<AstAllocate>(&node->node)) return make_node(AstAllocate{allocate->arrays, edited(allocate->body, change), allocate->rings});
-  return node;
-}
-
-/// Every `statement` replaced by what `change` makes of it; without it: nothing.
-std::function<void(Ast&)> at_sync(const std::string& statement, const std::function<AstNodePtr(AstSync)>& change) {
-  return [=](Ast& ast) {
-    ast.root = edited(ast.root, [&](const AstNodePtr& node) {
-      const auto* sync = std::get_if<AstSync>(&node->node);
-      return sync != nullptr && sync->statement == statement ? change(*sync) : node;
-    });
-  };
-}
-
-struct Fault {
-  const char* name;
-  std::vector<std::string> expected;  ///< obligations, any of which refutes it
-  std::function<void(Ast&)> apply;
-};
-
 std::vector<Fault> faults() {
   const auto nothing = [](const AstSync&) { return make_node(AstBlock{}); };
   return {
@@ -236,20 +156,7 @@ TEST_F(PipelinesTest, AwaitsOfOtherBlocksDoNotCount) {
 TEST_F(PipelinesTest, SingleFaultsAreRefutedAndSeen) {
   const std::shared_ptr<const Program> program = parse(kGemm);
   const Module module = compile(program, "");
-  for (const Fault& fault : faults()) {
-    SCOPED_TRACE(fault.name);
-    std::vector<Ast> asts = module.asts;
-    fault.apply(asts.front());
-    ASSERT_NE(asts.front().write(), module.asts.front().write());
-    const SourceText text = print(*program, asts);
-    const Certificate certificate = prove(*program, asts, text);
-    std::vector<std::string> refuted;
-    for (const Obligation& obligation : certificate.obligations)
-      if (obligation.verdict == Verdict::refuted && !contains(refuted, obligation.name)) refuted.push_back(obligation.name);
-    EXPECT_TRUE(std::any_of(fault.expected.begin(), fault.expected.end(), [&](const std::string& name) { return contains(refuted, name); })) << "refuted: " << join(refuted, ", ");
-    const CheckReport report = emulate(*program, text, {{{"M", 64}, {"N", 128}, {"K", 104}}});
-    EXPECT_NE(report.failure, "");
-  }
+  for (const Fault& fault : faults()) expect_refuted(*program, module, fault, {{"M", 64}, {"N", 128}, {"K", 104}});
 }
 
 }  // namespace

@@ -96,7 +96,7 @@ TEST_P(GoldenTest, EveryStage) {
 INSTANTIATE_TEST_SUITE_P(Kernels, GoldenTest,
                          ::testing::Values(Case{"gemm", "gemm", "x86-64-v3"}, Case{"gemm_bf16", "gemm_bf16", "x86-64-v3"}, Case{"conv2d", "conv2d", "x86-64-v3"},
                                            Case{"softmax", "softmax", "x86-64-v3"}, Case{"jacobi_2d", "jacobi_2d", "x86-64-v3"}, Case{"transpose", "transpose", "x86-64-v3"},
-                                           Case{"cuda_softmax", "softmax", "h200"}, Case{"cuda_gemm", "gemm", "h200"}, Case{"cuda_jacobi_2d", "jacobi_2d", "h200"},
+                                           Case{"cuda_softmax", "softmax", "h200"}, Case{"cuda_gemm", "gemm", "h200"}, Case{"cuda_gemm_bf16", "gemm_bf16", "h200"}, Case{"cuda_jacobi_2d", "jacobi_2d", "h200"},
                                            Case{"hip_softmax", "softmax", "mi300x"}),
                          [](const auto& info) { return std::string(info.param.folder); });
 

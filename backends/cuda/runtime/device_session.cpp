@@ -37,6 +37,8 @@ const tileopt_emulator_calls DeviceSession::calls = {
     [](void*, const void*, unsigned, unsigned, const void*) {},
     [](const void*) {},
     [](unsigned, const void*) {},
+    [](const tileopt_emulator_product*, const void*) {},
+    [](tileopt_emulator_matrix_event, unsigned, const void*) {},
     [](const char*, const char*, const void*) {},
 };
 

@@ -52,6 +52,7 @@ void Machine::async_wait(unsigned pending) {
   if (pipe.committed <= pending) return;
   const Tick wanted = pipe.committed - pending;
   while (pipe.completed < wanted) complete_oldest(pipe);
+  pipe.awaited = std::max(pipe.awaited, wanted);
   thread.clock.learn(thread.index + threads_per_block_, wanted);
 }
 

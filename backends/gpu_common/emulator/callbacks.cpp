@@ -40,6 +40,8 @@ const tileopt_emulator_calls Machine::calls = {
     },
     [](const void*) { guarded([&] { machine().async_commit(); }); },
     [](unsigned pending, const void*) { guarded([&] { machine().async_wait(pending); }); },
+    [](const tileopt_emulator_product* request, const void* pc) { guarded([&] { machine().product(*request, pc); }); },
+    [](tileopt_emulator_matrix_event event, unsigned pending, const void* pc) { guarded([&] { machine().matrix_event(event, pending, pc); }); },
     [](const char* kind, const char* what, const void* pc) { guarded([&] { machine().undefined(kind, what, pc); }); },
 };
 

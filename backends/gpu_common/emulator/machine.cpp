@@ -10,6 +10,9 @@
 
 namespace tileopt::emulator {
 
+/// Itself, its asynchronous copies, its products of matrices, and what fences stand behind of the first two.
+constexpr std::uint32_t kAgentsOfThread = 5;
+
 namespace {
 constexpr std::size_t most_resident = 64;       // blocks, where some wait for others
 constexpr std::uint64_t most_blocks = 1 << 24;  // of a launch
@@ -85,14 +88,14 @@ int Machine::launch(const tileopt_emulator_launch_request& request) {
   }
   if (request.shared_bytes > settings_.max_shared_bytes) return 1;
   kernel_ = request.kernel;
-  if (blocks > most_blocks || blocks > UINT32_MAX / (2 * threads)) {
+  if (blocks > most_blocks || blocks > UINT32_MAX / (kAgentsOfThread * threads)) {
     record(make_report("limit", "a grid of " + std::to_string(blocks) + " blocks of " + std::to_string(threads) + " threads is too large for the emulator", {}));
     return 1;
   }
   request_ = &request;
   if (threads != threads_per_block_) drop_spare_blocks();
   threads_per_block_ = static_cast<std::uint32_t>(threads);
-  agents_ = 2 * threads_per_block_;
+  agents_ = kAgentsOfThread * threads_per_block_;
   published_.clear();
   for (const std::unique_ptr<Region>& region : regions_)
     if (region->shadow != nullptr) region->shadow->forget_accesses();
@@ -149,6 +152,7 @@ void Thread::begin(Agent number, const Clock& knows, void (*entry)()) {
   if (!released.empty()) released.clear();
   if (!acquired.empty()) acquired.clear();
   pipe.reset();
+  matrices.reset();
   doubtful.reset();
   fiber.start(stack_top, entry);
 }
@@ -198,6 +202,8 @@ void Machine::admit(std::uint64_t number) {
 }
 
 void Machine::retire(Block& block) {
+  check_products(block);
+  block.issues.clear();
   std::erase_if(published_, [&](const auto& entry) { return block.shared_region->holds(static_cast<const std::byte*>(entry.first)); });
   regions_.erase(std::find_if(regions_.begin(), regions_.end(), [&](const auto& region) { return region.get() == block.shared_region; }));
   last_region_ = nullptr;
@@ -235,6 +241,8 @@ bool Machine::sweep(Block& block) {
 void Machine::resume(Thread& thread) {
   if (settings_.completion == Completion::random && thread.pipe != nullptr && thread.pipe->completed < thread.pipe->committed && random_.below(4) == 0)
     complete_oldest(*thread.pipe);
+  if (settings_.completion == Completion::random && thread.matrices != nullptr && thread.matrices->completed < thread.matrices->committed && random_.below(4) == 0)
+    complete_oldest(*thread.matrices, thread.block->shared);
   running_ = &thread;
   ++switches_;
   thread.fiber.enter();
@@ -260,6 +268,7 @@ void Machine::thread_entry() {
 void Machine::finish(Thread& thread) {
   settle(thread);
   while (thread.pipe != nullptr && thread.pipe->completed < thread.pipe->committed) complete_oldest(*thread.pipe);
+  while (thread.matrices != nullptr && thread.matrices->completed < thread.matrices->committed) complete_oldest(*thread.matrices, thread.block->shared);
   thread.state = Thread::State::finished;
   Block& block = *thread.block;
   ++block.left;
@@ -298,7 +307,8 @@ std::string Machine::thread_text(std::uint32_t block, std::uint32_t index) const
 std::string Machine::agent_text(Agent agent) const {
   const std::uint32_t block = agent / agents_, index = agent % agents_;
   if (index < threads_per_block_) return thread_text(block, index);
-  return "an asynchronous copy of " + thread_text(block, index - threads_per_block_);
+  if (index < 2 * threads_per_block_) return "an asynchronous copy of " + thread_text(block, index - threads_per_block_);
+  return "a product of matrices of " + thread_text(block, index % threads_per_block_);
 }
 
 /// Also called by signal handlers: allocates nothing.

@@ -40,6 +40,25 @@ struct CopyPipe {
   };
   std::vector<std::vector<Copy>> groups{1};   ///< from the first that is not complete
   Tick committed = 0, completed = 0;
+  Tick awaited = 0;   ///< groups that the thread knows to be complete
+};
+
+/// Products of matrices that one thread takes part in, oldest group first; the last group is open.
+struct MatrixPipe {
+  struct Product {
+    tileopt_emulator_product request;
+    std::vector<std::uint64_t> left, right;   ///< places of the elements in shared memory, [row or column][term]
+  };
+  /// What all threads of a group issue alike.
+  struct Issue {
+    const void *left, *right;
+    unsigned columns;
+    Site site;
+  };
+  std::vector<std::vector<Product>> groups{1};
+  Tick committed = 0, completed = 0;
+  std::size_t issued = 0;
+  bool open = false;   ///< registers are ready for products
 };
 
 struct Block;
@@ -58,6 +77,7 @@ struct Thread {
   Site site = 0;                     ///< where it waits, or left
   TicksOfBlocks released, acquired;  ///< at its last fence; by atomic operations since
   std::unique_ptr<CopyPipe> pipe;    ///< of a thread that has copied asynchronously
+  std::unique_ptr<MatrixPipe> matrices;   ///< of a thread that has multiplied matrices
   /// A write that races unless it leaves every byte as it was.
   struct Doubtful {
     const std::byte* address;
@@ -87,6 +107,7 @@ struct Block {
   std::vector<std::unique_ptr<Thread>> threads;
   std::vector<std::vector<Meeting>> warps;
   std::vector<Thread*> at_barrier;
+  std::unordered_map<std::uint32_t, std::vector<MatrixPipe::Issue>> issues;   ///< products, by group of threads
   std::uint32_t left = 0;            ///< threads that have finished
   std::byte* shared = nullptr;
   Region* shared_region = nullptr;
@@ -127,6 +148,8 @@ class Machine {
   void async_copy(std::byte* shared, const std::byte* global, unsigned bytes, unsigned source_bytes, const void* pc);
   void async_commit();
   void async_wait(unsigned pending);
+  void product(const tileopt_emulator_product& request, const void* pc);
+  void matrix_event(tileopt_emulator_matrix_event event, unsigned pending, const void* pc);
   void undefined(const char* kind, const char* what, const void* pc);
 
  private:
@@ -166,6 +189,13 @@ class Machine {
   // asynchronous copies (asynchronous.cpp)
   CopyPipe& pipe_of(Thread& thread);
   void complete_oldest(CopyPipe& pipe);
+
+  // products of matrices (matrices.cpp)
+  MatrixPipe& matrices_of(Thread& thread);
+  void read_fenced(Region& region, std::uint64_t offset, std::uint64_t bytes, const Access& me);
+  void compute(const MatrixPipe::Product& product, const std::byte* shared);
+  void complete_oldest(MatrixPipe& pipe, const std::byte* shared);
+  void check_products(const Block& block);
 
   Site site_of(const void* pc) const { return static_cast<Site>(static_cast<const std::byte*>(pc) - base_); }
   std::string agent_text(Agent agent) const;

@@ -25,11 +25,17 @@ struct Viewpoint {
   const Clock* clock;
   std::uint32_t block, agents;   ///< its block, agents of every block
   Agent self;                    ///< the thread, also where one of its pipes accesses
+  std::uint32_t fenced = 0;      ///< > 0: only what a fence of its agent stands behind counts; agents so far up in number say what that is
   bool after(const Access& earlier) const {
+    if (fenced > 0) return fenced_after(earlier);
     if (earlier.agent == self) return true;
     const std::uint32_t index = earlier.agent - block * agents;
     if (index < agents) return clock->knows(index, earlier.tick);
     return clock->knows_of_block(earlier.agent / agents, earlier.agent % agents, earlier.tick);
+  }
+  bool fenced_after(const Access& earlier) const {
+    const std::uint32_t index = earlier.agent - block * agents;
+    return index + fenced >= agents || clock->knows(index + fenced, earlier.tick);
   }
 };
 

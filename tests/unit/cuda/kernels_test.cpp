@@ -57,7 +57,7 @@ TEST_P(CudaKernelTest, Compiles) {
   const Outcome outcome = compile("h200");
   const fs::path file = fs::temp_directory_path() / ("tileopt_cuda_" + GetParam() + "_" + std::to_string(getpid()));
   write_file(file.string() + ".cu", outcome.module.text.source);
-  const std::string command = nvcc + " -std=c++17 -arch=sm_90 -c -o " + file.string() + ".o " + file.string() + ".cu > " + file.string() + ".log 2>&1";
+  const std::string command = nvcc + " -std=c++17 -gencode=arch=compute_90a,code=sm_90a -c -o " + file.string() + ".o " + file.string() + ".cu > " + file.string() + ".log 2>&1";
   EXPECT_EQ(std::system(command.c_str()), 0) << read_file(file.string() + ".log");
   for (const char* extension : {".cu", ".o", ".log"}) {
     std::error_code ignored;

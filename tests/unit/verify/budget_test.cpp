@@ -56,7 +56,7 @@ TEST_F(BudgetTest, NoProofWantedIsSaidForEveryObligation) {
   ProofOptions options;
   options.attempt = false;
   const Certificate certificate = check_within(options);
-  ASSERT_EQ(certificate.obligations.size(), 11u);
+  ASSERT_EQ(certificate.obligations.size(), 12u);
   for (const Obligation& o : certificate.obligations) {
     EXPECT_EQ(o.verdict, Verdict::not_attempted);
     EXPECT_EQ(o.reason, proof_not_wanted);

@@ -209,6 +209,8 @@ class Block {
         complete(step.declared->target, phase);
         return true;
       }
+      case SyncKind::fence:
+      case SyncKind::open:
       case SyncKind::advance:
         return true;
     }

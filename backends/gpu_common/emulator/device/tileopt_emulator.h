@@ -180,13 +180,38 @@ TILEOPT_EMULATOR_WIDE(16)
   TILEOPT_EMULATOR_WORD void tileopt_async_copy##bytes(void* shared, const void* global) {                                     \
     tileopt_emulator_async_copy(shared, global, bytes, bytes);                                                                 \
   }                                                                                                                            \
-  TILEOPT_EMULATOR_WORD void tileopt_async_copy_or_zero##bytes(void* shared, const void* global, unsigned source_bytes) {      \
-    tileopt_emulator_async_copy(shared, global, bytes, source_bytes);                                                          \
+  TILEOPT_EMULATOR_WORD void tileopt_async_copy_or_zero##bytes(void* shared, unsigned offset, const void* global, unsigned source_bytes) { \
+    tileopt_emulator_async_copy((unsigned char*)shared + offset, global, bytes, source_bytes);                                                          \
   }
 TILEOPT_EMULATOR_ASYNC_COPY(4)
 TILEOPT_EMULATOR_ASYNC_COPY(8)
 TILEOPT_EMULATOR_ASYNC_COPY(16)
 TILEOPT_EMULATOR_WORD void tileopt_async_commit() { tileopt_emulator_async_commit(); }
 #define tileopt_async_wait(pending_groups) (tileopt_emulator_async_wait(pending_groups))
+
+/* ---- wgmma ---- */
+TILEOPT_EMULATOR_WORD tileopt_emulator_matrix tileopt_matrix(const void* first, unsigned leading_bytes, unsigned stride_bytes) { return {first, leading_bytes, stride_bytes}; }
+#define TILEOPT_EMULATOR_WGMMA(type, half, columns)                                                                                       \
+  template <int left_turned, int right_turned>                                                                                            \
+  TILEOPT_EMULATOR_WORD void tileopt_wgmma_##type##_n##columns(float (&d)[columns / 2], tileopt_emulator_matrix left, tileopt_emulator_matrix right) { \
+    const tileopt_emulator_product request = {d, columns, half, left, right, left_turned, right_turned};                                  \
+    tileopt_emulator_multiply(&request);                                                                                                  \
+  }
+#define TILEOPT_EMULATOR_WGMMAS(columns) TILEOPT_EMULATOR_WGMMA(bf16, 0, columns) TILEOPT_EMULATOR_WGMMA(f16, 1, columns)
+TILEOPT_EMULATOR_WGMMAS(64)
+TILEOPT_EMULATOR_WGMMAS(128)
+TILEOPT_EMULATOR_WGMMAS(192)
+TILEOPT_EMULATOR_WGMMAS(256)
+TILEOPT_EMULATOR_WORD void tileopt_wgmma_memory_fence() { tileopt_emulator_matrices(TILEOPT_MATRIX_FENCE, 0); }
+TILEOPT_EMULATOR_WORD void tileopt_wgmma_open() { tileopt_emulator_matrices(TILEOPT_MATRIX_OPEN, 0); }
+TILEOPT_EMULATOR_WORD void tileopt_wgmma_commit() { tileopt_emulator_matrices(TILEOPT_MATRIX_COMMIT, 0); }
+#define tileopt_wgmma_wait(pending_groups) (tileopt_emulator_matrices(TILEOPT_MATRIX_WAIT, pending_groups))
+/* The pointer has escaped: what is computed later shows in the array. */
+#define TILEOPT_EMULATOR_HOLD(count) \
+  TILEOPT_EMULATOR_WORD void tileopt_hold##count(float (&d)[count]) { __asm__ volatile("" ::"r"(d) : "memory"); }
+TILEOPT_EMULATOR_HOLD(32)
+TILEOPT_EMULATOR_HOLD(64)
+TILEOPT_EMULATOR_HOLD(96)
+TILEOPT_EMULATOR_HOLD(128)
 
 #endif

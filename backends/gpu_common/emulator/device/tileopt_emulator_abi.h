@@ -41,6 +41,23 @@ struct tileopt_emulator_warp_request {
 enum tileopt_emulator_access { TILEOPT_READ, TILEOPT_WRITE };
 enum tileopt_emulator_order { TILEOPT_RELAXED, TILEOPT_ACQUIRE, TILEOPT_RELEASE };
 
+/* A swizzled matrix in shared memory: rows of 128 bytes. */
+struct tileopt_emulator_matrix {
+  const void* first;
+  unsigned leading, stride;   /* bytes from slab to slab, and from eight rows to the next eight */
+};
+
+/* One thread's part in a product of 64 rows, so many columns and 16 terms. */
+struct tileopt_emulator_product {
+  float* result;              /* columns / 2 registers */
+  unsigned columns;
+  int half;                   /* 0: bf16, 1: f16 */
+  struct tileopt_emulator_matrix left, right;
+  int left_turned, right_turned;
+};
+
+enum tileopt_emulator_matrix_event { TILEOPT_MATRIX_FENCE, TILEOPT_MATRIX_OPEN, TILEOPT_MATRIX_COMMIT, TILEOPT_MATRIX_WAIT };
+
 struct tileopt_emulator_calls {
   void (*access)(const void* address, unsigned long bytes, enum tileopt_emulator_access kind, const void* site);
   int (*launch)(const struct tileopt_emulator_launch_request* request);   /* 0, or the launch failed */
@@ -55,6 +72,8 @@ struct tileopt_emulator_calls {
   void (*async_copy)(void* shared, const void* global, unsigned bytes, unsigned source_bytes, const void* site);
   void (*async_commit)(const void* site);
   void (*async_wait)(unsigned pending_groups, const void* site);
+  void (*product)(const struct tileopt_emulator_product* request, const void* site);
+  void (*matrix_event)(enum tileopt_emulator_matrix_event event, unsigned pending_groups, const void* site);
   void (*undefined)(const char* kind, const char* what, const void* site);   /* behaviour that C leaves undefined */
 };
 
@@ -72,6 +91,8 @@ void tileopt_emulator_device_fence(void);
 void tileopt_emulator_async_copy(void* shared, const void* global, unsigned bytes, unsigned source_bytes);
 void tileopt_emulator_async_commit(void);
 void tileopt_emulator_async_wait(unsigned pending_groups);
+void tileopt_emulator_multiply(const struct tileopt_emulator_product* request);
+void tileopt_emulator_matrices(enum tileopt_emulator_matrix_event event, unsigned pending_groups);
 
 #ifdef __cplusplus
 }

@@ -23,6 +23,8 @@ void tileopt_emulator_async_copy(void* shared, const void* global, unsigned byte
 }
 void tileopt_emulator_async_commit(void) { calls->async_commit(SITE); }
 void tileopt_emulator_async_wait(unsigned pending_groups) { calls->async_wait(pending_groups, SITE); }
+void tileopt_emulator_multiply(const struct tileopt_emulator_product* request) { calls->product(request, SITE); }
+void tileopt_emulator_matrices(enum tileopt_emulator_matrix_event event, unsigned pending_groups) { calls->matrix_event(event, pending_groups, SITE); }
 
 /* Every access of memory that another thread could reach. */
 #define ACCESS(bytes)                                                                                                       \

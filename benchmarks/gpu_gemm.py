@@ -1,0 +1,133 @@
+#!/usr/bin/env python3
+"""A product of matrices on this machine's GPU beside cuBLAS (through torch), in one process.
+
+    benchmarks/gpu_gemm.py TOOL RESULTS.jsonl M N K [LAYOUT] [--type bf16|f16|f32] [--pins TEXT]... [--machine h200]
+
+LAYOUT: NN (both row by row), NT, TN, TT: whether A and B are kept transposed. The tool schedules, proves and prints the program; nvcc compiles
+it; the result is compared with torch's product in f32 (of f32: in f64) of the same numbers (random normal, output poisoned), and with torch's own of the type.
+Times are medians of 45 launches in 3 rounds, interleaved, after each candidate has run for 150 ms by itself: the card sits at its power cap. One
+line of JSON is appended to RESULTS."""
+import argparse, ctypes, json, pathlib, re, statistics, subprocess, sys, tempfile, time
+
+import torch
+
+
+def program(layout, element):
+    a = "A[i, k]" if layout[0] == "N" else "A[k, i]"
+    b = "B[k, j]" if layout[1] == "N" else "B[j, k]"
+    a_shape = "M, K" if layout[0] == "N" else "K, M"
+    b_shape = "K, N" if layout[1] == "N" else "N, K"
+    if element == "f32":
+        return f"""@numerics(contract=True)
+def product(A: f32[{a_shape}], B: f32[{b_shape}], C: out[f32[M, N]]):
+    for i, j in grid(M, N):
+        C[i, j] = sum({a} * {b} for k in range(K))
+"""
+    return f"""@numerics(contract=True, flush_subnormals=True)
+def product(A: {element}[{a_shape}], B: {element}[{b_shape}], C: out[{element}[M, N]]):
+    for i, j in grid(M, N):
+        acc: f32 = sum(f32({a}) * f32({b}) for k in range(K))
+        C[i, j] = {element}(acc)
+"""
+
+
+def compiled(arguments, scratch):
+    if arguments.source:
+        return built(pathlib.Path(arguments.source), scratch) + (0.0,)
+    source = scratch / "product.tile"
+    source.write_text(program(arguments.layout, arguments.type) + "".join(arguments.pins))
+    began = time.time()
+    sizes = f"M={arguments.M},N={arguments.N},K={arguments.K}"
+    run = [arguments.tool, "compile", str(source), "--machine", arguments.machine, "--size", sizes, "-o", str(scratch / "out") + "/", "--json"]
+    done = subprocess.run(run, capture_output=True, text=True)
+    if done.returncode != 0:
+        sys.exit(f"compile: exit {done.returncode}\n{done.stdout[-3000:]}{done.stderr[-3000:]}")
+    seconds = time.time() - began
+    return built(next((scratch / "out").rglob("*.cu")), scratch) + (seconds,)
+
+
+def built(text, scratch):
+    library = scratch / "product.so"
+    nvcc = ["nvcc", "-gencode=arch=compute_90a,code=sm_90a", "-O3", "-std=c++17", "-Xptxas", "-v", "-shared", "-Xcompiler", "-fPIC", str(text), "-o", str(library)]
+    done = subprocess.run(nvcc, capture_output=True, text=True)
+    if done.returncode != 0:
+        sys.exit(done.stderr[-3000:])
+    report = [line.strip() for line in done.stderr.splitlines() if "Used" in line or "bytes spill" in line or "C75" in line]
+    head = re.search(r'extern "C" int32_t product\(([^)]*)\)', text.read_text()).group(1)
+    return ctypes.CDLL(str(library)).product, [part.split()[-1].lstrip("*") for part in head.split(",")], report
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("tool")
+    parser.add_argument("results")
+    for size in "MNK":
+        parser.add_argument(size, type=int)
+    parser.add_argument("layout", nargs="?", default="NN", choices=["NN", "NT", "TN", "TT"])
+    parser.add_argument("--type", default="bf16", choices=["bf16", "f16", "f32"])
+    parser.add_argument("--machine", default="h200")
+    parser.add_argument("--source", help="a printed text of the program to time instead")
+    parser.add_argument("--pins", action="append", default=[], help="text of a @schedule function")
+    arguments = parser.parse_args()
+    M, N, K = arguments.M, arguments.N, arguments.K
+    with tempfile.TemporaryDirectory() as name:
+        function, names, report, seconds = compiled(arguments, pathlib.Path(name))
+    torch.backends.cuda.matmul.allow_bf16_reduced_precision_reduction = False
+    torch.backends.cuda.matmul.allow_tf32 = False
+    element = {"bf16": torch.bfloat16, "f16": torch.float16, "f32": torch.float32}[arguments.type]
+    torch.manual_seed(1)
+    a = torch.randn((M, K) if arguments.layout[0] == "N" else (K, M), device="cuda", dtype=torch.float32).to(element)
+    b = torch.randn((K, N) if arguments.layout[1] == "N" else (N, K), device="cuda", dtype=torch.float32).to(element)
+    c = torch.full((M, N), float("nan"), device="cuda", dtype=element)
+    left = a if arguments.layout[0] == "N" else a.t()
+    right = b if arguments.layout[1] == "N" else b.t()
+    peer = torch.empty((M, N), device="cuda", dtype=element)
+    workspace = torch.empty(1 << 20, device="cuda", dtype=torch.uint8)
+    stream = torch.cuda.current_stream()
+    values = {"M": M, "N": N, "K": K, "A": a.data_ptr(), "B": b.data_ptr(), "C": c.data_ptr(), "workspace": workspace.data_ptr(), "stream": stream.cuda_stream}
+    call = [ctypes.c_int64(values[n]) if n in "MNK" else ctypes.c_void_p(values[n]) for n in names]
+
+    def ours():
+        code = function(*call)
+        if code != 0:
+            sys.exit(f"the kernel returned {code}")
+
+    def theirs():
+        torch.matmul(left, right, out=peer)
+
+    ours()
+    theirs()
+    torch.cuda.synchronize()
+    wide = torch.float64 if arguments.type == "f32" else torch.float32
+    wanted = left.to(wide) @ right.to(wide)
+    error = lambda have: float((have.to(wide) - wanted).norm() / wanted.norm())
+    row = {"source": arguments.source or "", "M": M, "N": N, "K": K, "layout": arguments.layout, "type": arguments.type, "gpu": torch.cuda.get_device_name(), "compile_seconds": round(seconds, 2),
+           "error": error(c), "peer_error": error(peer), "ptxas": report}
+    times = {"ours": [], "theirs": []}
+    for _ in range(3):
+        for key, work in (("ours", ours), ("theirs", theirs)):
+            torch.cuda.synchronize()
+            end = time.time() + 0.15
+            while time.time() < end:
+                for _ in range(10):
+                    work()
+                torch.cuda.synchronize()
+            events = [(torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)) for _ in range(15)]
+            for first, last in events:
+                first.record()
+                work()
+                last.record()
+            torch.cuda.synchronize()
+            times[key] += [first.elapsed_time(last) for first, last in events]
+    flops = 2.0 * M * N * K
+    for key, values in times.items():
+        row[key + "_tflops"] = round(flops / statistics.median(values) * 1e-9, 1)
+    row["ratio"] = round(row["ours_tflops"] / row["theirs_tflops"], 3)
+    with open(arguments.results, "a") as file:
+        file.write(json.dumps(row) + "\n")
+    print(json.dumps(row))
+    if not row["error"] < 5e-3:
+        sys.exit("wrong result")
+
+
+main()

@@ -1,0 +1,146 @@
+#include "passes/await_atoms.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "passes/ast_children.h"
+
+namespace tileopt {
+
+namespace {
+class AtomAwaiter {
+ public:
+  AtomAwaiter(const SynchronizedSchedule& synchronized, Ast& ast) : synchronized_(synchronized), ast_(ast) {}
+
+  void run() { ast_.root = host(ast_.root); }
+
+ private:
+  const Pipe* pipe_of(const std::string& statement) const {
+    const auto found = synchronized_.flights().find(statement);
+    return found == synchronized_.flights().end() ? nullptr : &found->second;
+  }
+  bool is_block_loop(const AstNodePtr& node) const {
+    const auto* loop = node == nullptr ? nullptr : std::get_if<AstFor>(&node->node);
+    return loop != nullptr && loop->level == synchronized_.agent_levels().independent;
+  }
+  bool holds_blocks(const AstNodePtr& node) const {
+    if (is_block_loop(node)) return true;
+    const std::vector<AstNodePtr> children = children_of(node);
+    return std::any_of(children.begin(), children.end(), [&](const AstNodePtr& child) { return holds_blocks(child); });
+  }
+
+  /// Every leaf of the subtree, and whether there is one that flies on a pipe.
+  struct Census {
+    std::size_t leaves = 0, flying = 0, syncs = 0;
+    const Pipe* pipe = nullptr;
+    bool one_pipe = true;
+  };
+  void count(const AstNodePtr& node, Census& census) const {
+    if (node == nullptr) return;
+    if (std::holds_alternative<AstSync>(node->node)) ++census.syncs;
+    if (const auto* leaf = std::get_if<AstLeaf>(&node->node)) {
+      ++census.leaves;
+      if (const Pipe* pipe = pipe_of(leaf->statement)) {
+        ++census.flying;
+        census.one_pipe = census.one_pipe && (census.pipe == nullptr || census.pipe->name == pipe->name);
+        census.pipe = pipe;
+      }
+    }
+    for (const AstNodePtr& child : children_of(node)) count(child, census);
+  }
+  Census census_of(const AstNodePtr& node) const {
+    Census census;
+    count(node, census);
+    return census;
+  }
+
+  AstNodePtr host(const AstNodePtr& node) {
+    if (node == nullptr || std::holds_alternative<AstLeaf>(node->node)) return node;
+    if (!holds_blocks(node)) {
+      if (census_of(node).flying == 0) return node;
+      const AstNodePtr block = around(node, nullptr);
+      return awaited_ == nullptr ? block : make_node(AstBlock{{block, std::exchange(awaited_, nullptr)}});
+    }
+    std::vector<AstNodePtr> children;
+    for (const AstNodePtr& child : children_of(node)) children.push_back(host(child));
+    return with_children(node, children);
+  }
+
+  /// `later`: the pipe of atoms that may run after the node, in the same block.
+  AstNodePtr around(const AstNodePtr& node, const Pipe* later) {
+    if (node == nullptr) return nullptr;
+    if (const auto* sync = std::get_if<AstSync>(&node->node)) {
+      const bool meets = ast_.synchronizations.at(sync->statement).kind == SyncKind::barrier;
+      return meets && later != nullptr && later->fenced ? make_node(AstBlock{{statement(SyncKind::fence, *later), node}}) : node;
+    }
+    const Census census = census_of(node);
+    if (census.leaves > 0 && census.leaves == census.flying && census.syncs == 0 && census.one_pipe) {
+      std::vector<AstNodePtr> steps = {node, statement(SyncKind::commit, *census.pipe)};
+      awaited_ = statement(SyncKind::await, *census.pipe, place_in_ring(node));
+      if (census.pipe->fenced) steps.insert(steps.begin(), statement(SyncKind::open, *census.pipe));
+      return make_node(AstBlock{std::move(steps)});
+    }
+    const bool repeats = std::holds_alternative<AstFor>(node->node);
+    const bool in_order = std::holds_alternative<AstBlock>(node->node);
+    std::vector<AstNodePtr> children = children_of(node);
+    const Pipe* after = repeats && census.pipe != nullptr ? census.pipe : later;
+    for (std::size_t i = children.size(); i-- > 0;) {
+      const Census inside = census_of(children[i]);
+      children[i] = around(children[i], after);
+      if (awaited_ != nullptr && !in_order) children[i] = make_node(AstBlock{{children[i], std::exchange(awaited_, nullptr)}});
+      // What follows and only copies runs meanwhile; the first thing that does not finds the atoms done.
+      if (awaited_ != nullptr) {
+        std::size_t behind = i + 1;
+        while (behind < children.size() && only_copies(children[behind])) ++behind;
+        children.insert(children.begin() + static_cast<long>(behind), std::exchange(awaited_, nullptr));
+      }
+      if (in_order && inside.pipe != nullptr) after = inside.pipe;
+    }
+    return with_children(node, children);
+  }
+
+  /// Copies, and what commits them: nothing that computes, meets or awaits.
+  bool only_copies(const AstNodePtr& node) const {
+    if (node == nullptr) return true;
+    if (const auto* leaf = std::get_if<AstLeaf>(&node->node)) return ast_.statements.at(leaf->statement).kind == "copy_in";
+    if (const auto* sync = std::get_if<AstSync>(&node->node)) return ast_.synchronizations.at(sync->statement).kind == SyncKind::commit;
+    const std::vector<AstNodePtr> children = children_of(node);
+    return std::all_of(children.begin(), children.end(), [&](const AstNodePtr& child) { return only_copies(child); });
+  }
+
+  struct Place {
+    std::string ring;
+    AstExprPtr position;
+  };
+  /// Of the slots that the atoms read: what awaits them stands at the same position.
+  Place place_in_ring(const AstNodePtr& node) const {
+    if (node == nullptr) return {};
+    if (const auto* leaf = std::get_if<AstLeaf>(&node->node)) {
+      const AstStatement& statement = ast_.statements.at(leaf->statement);
+      for (std::size_t r = 0; r < leaf->reads.size(); ++r)
+        for (const Array& array : ast_.arrays)
+          if (array.name == statement.read_arrays[r] && !array.ring.empty()) return {array.ring, leaf->reads[r].front()};
+    }
+    for (const AstNodePtr& child : children_of(node))
+      if (Place place = place_in_ring(child); place.position != nullptr) return place;
+    return {};
+  }
+
+  AstNodePtr statement(SyncKind kind, const Pipe& pipe, const Place& place = {}) {
+    const std::string name = sync_kind_name(kind) + "_" + pipe.name + (place.ring.empty() ? "" : "_" + place.ring);
+    ast_.synchronizations.emplace(name, Synchronization{name, kind, pipe.name, place.ring});
+    return make_node(AstSync{name, place.position});
+  }
+
+  const SynchronizedSchedule& synchronized_;
+  Ast& ast_;
+  AstNodePtr awaited_;  ///< of the part that has been opened and committed last, until its place is found
+};
+}  // namespace
+
+void await_atoms(const SynchronizedSchedule& synchronized, Ast& ast) {
+  if (!synchronized.flights().empty()) AtomAwaiter(synchronized, ast).run();
+}
+
+}  // namespace tileopt

@@ -1,0 +1,90 @@
+/// races, where a pipe sees memory and registers in its own way: between what agents write and what an atom of a fenced pipe reads stands a
+/// fence of each writer, then a meeting; between what an agent does to registers and what the pipe does to them stands an open.
+#include <algorithm>
+
+#include "verify/obligations.h"
+#include "verify/witness.h"
+
+namespace tileopt::proof {
+
+namespace {
+
+struct Met {
+  const Leaf* leaf;
+  const PointAccess* access;
+};
+
+bool is_private(const Execution& execution, const PointAccess& access) {
+  const ArrayUse& use = execution.array_of(access);
+  return use.promoted != nullptr && use.promoted->space == "register";
+}
+
+/// What orders runs before those of one leaf: from a fence over a meeting, or from an open, on to the leaf. Few loops stand around the
+/// statements between, so that the way is composed from its end.
+class Ways {
+ public:
+  Ways(const Execution& execution, const Ordering& ordering, const Leaf& second, bool own) : ordering_(ordering) {
+    for (const Sync& sync : execution.syncs) {
+      if (sync.kernel != second.kernel || sync.declared->target != second.pipe->name || sync.declared->kind != (own ? SyncKind::open : SyncKind::fence)) continue;
+      if (!run_by_all(execution, sync)) continue;
+      isl::map onwards = own ? program_order(execution, sync, second, 0) : isl::map::empty(equal_prefix(sync.points.space(), second.points.space(), 0).space());
+      if (!own)
+        for (const Sync* meeting : ordering.joins(second, second))
+          if (const isl::map reached = program_order(execution, sync, *meeting, 0); !reached.is_empty()) onwards = onwards.unite(reached.apply_range(program_order(execution, *meeting, second, 0)));
+      if (!onwards.is_empty()) ways_.emplace_back(&sync, onwards.coalesce());
+    }
+  }
+
+  /// The pairs that no way leads between.
+  isl::map without(isl::map pairs, const Leaf& first) const {
+    for (const auto& [sync, onwards] : ways_) {
+      if (pairs.is_empty()) return pairs;
+      const isl::map reached = ordering_.done_before_sync(first, *sync, 0);
+      if (!reached.is_empty()) pairs = pairs.subtract(reached.apply_range(onwards));
+    }
+    return pairs;
+  }
+
+ private:
+  const Ordering& ordering_;
+  std::vector<std::pair<const Sync*, isl::map>> ways_;
+};
+
+Outcome check_pair(const Execution& execution, const Ways& ways, const Met& first, const Met& second) {
+  isl::map meeting = first.access->element.apply_range(second.access->element.reverse());
+  meeting = in_one_block(execution, *first.leaf, *second.leaf, meeting).intersect(before(*first.leaf, *second.leaf));
+  if (meeting.is_empty()) return {};
+  const bool own = is_private(execution, *second.access);
+  const isl::map open = ways.without(meeting, *first.leaf);
+  if (open.is_empty()) return {};
+  return Refutation{second.leaf->label + " on pipe " + second.leaf->pipe->name + " may miss what " + first.leaf->label + (own ? " has done to registers of " : " has written to ") +
+                        execution.array_of(*second.access).name + ": no " + (own ? "open" : "fence and meeting") + " stands between",
+                    sample(execution, open).text(), second.leaf->where()};
+}
+
+}  // namespace
+
+void check_fences_of_pipes(Checker& checker) {
+  const Execution& execution = checker.execution;
+  const Ordering ordering(execution);
+  for (const Leaf& leaf : execution.leaves) {
+    if (leaf.pipe == nullptr || !leaf.pipe->fenced) continue;
+    std::vector<const PointAccess*> touched = {&leaf.write};
+    for (const PointAccess& read : leaf.reads) touched.push_back(&read);
+    for (const PointAccess* access : touched) {
+      const ArrayUse& array = execution.array_of(*access);
+      if (array.promoted == nullptr) continue;
+      checker.report.prove(obligation("races", "what " + leaf.label + " sees of " + array.name + " in kernel " + execution.kernel_name(leaf.kernel), leaf.where(),
+                                      kernel_entry(leaf.kernel, "atoms[" + leaf.statement->statement + "]")),
+                           [&]() -> Outcome {
+                             const Ways ways(execution, ordering, leaf, is_private(execution, *access));
+                             for (const Leaf& writer : execution.leaves)
+                               if (writer.kernel == leaf.kernel && writer.write.array == access->array && (writer.pipe == nullptr || writer.pipe->name != leaf.pipe->name))
+                                 if (Outcome outcome = check_pair(execution, ways, {&writer, &writer.write}, {&leaf, access})) return outcome;
+                             return {};
+                           });
+    }
+  }
+}
+
+}  // namespace tileopt::proof
