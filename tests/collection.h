@@ -19,6 +19,12 @@ inline std::vector<std::string> all_kernels() {
   return names;
 }
 
+/// `TILEOPT_KERNELS=all`: what `ctest -L long` runs.
+inline bool takes_all() {
+  const char* const wanted = std::getenv("TILEOPT_KERNELS");
+  return wanted != nullptr && std::string(wanted) == "all";
+}
+
 /// Those that suites take whose tests last: without kernels that are much like another one, which NumPy and the emulator look at, and
 /// `ctest -L long` in all suites. `TILEOPT_KERNELS=all`: every one.
 inline std::vector<std::string> suite_kernels() {
@@ -27,8 +33,7 @@ inline std::vector<std::string> suite_kernels() {
       "gelu", "gemm_nt", "gemm_tn", "gemm_tt", "gram_schmidt", "heat_3d", "levenshtein", "lu", "max_pool2d", "moe_combine",
       "moe_route", "mttkrp", "rope", "scatter_add_rows", "silu", "syrk", "trmm"};
   std::vector<std::string> names = all_kernels();
-  const char* const wanted = std::getenv("TILEOPT_KERNELS");
-  if (wanted == nullptr || std::string(wanted) != "all") std::erase_if(names, [](const std::string& name) { return long_only.contains(name); });
+  if (!takes_all()) std::erase_if(names, [](const std::string& name) { return long_only.contains(name); });
   return names;
 }
 

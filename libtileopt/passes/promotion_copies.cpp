@@ -74,7 +74,12 @@ std::optional<Infeasible> PromotionBuilder::add_copies(const Promotion& promotio
         for (std::size_t i = 0; i < scope.prefix.size(); ++i) values.push_back(isl::manage(isl_pw_multi_aff_get_pw_aff(prefix.get(), static_cast<int>(i))));
         for (const std::size_t i : loop_order(promotion)) values.push_back(isl::manage(isl_pw_multi_aff_get_pw_aff(read.function.get(), static_cast<int>(i))));
         // Zeros beyond what is read do no harm: existentials, eliminated over the rationals, stay out of the loops.
-        const isl::set image = isl::manage(isl_set_remove_divs(s->executed.apply(tuple_of(s->digits->domain.space(), "buffer", values).as_map()).release()));
+        isl::set image = isl::manage(isl_set_remove_divs(s->executed.apply(tuple_of(s->digits->domain.space(), "buffer", values).as_map()).release()));
+        // Not beyond the tiles that there are: no block runs for zeros alone.
+        std::vector<std::string> dims = scope.prefix;
+        for (const std::size_t d : loop_order(promotion)) dims.push_back(promotion.layout[d].name);
+        const isl::set tiles = s->executed.apply(keep_dims(s->digits->domain.space(), s->digits->dims, scope.prefix, "tile"));
+        image = image.intersect(tiles.apply(keep_dims(image.space(), dims, scope.prefix, "tile").reverse())).coalesce();
         reached = reached.is_null() ? image : reached.unite(image);
       }
     }

@@ -24,6 +24,13 @@ def gemm_tn(A: f32[K, M], B: f32[K, N], C: out[f32[M, N]]):
         C[i, j] = sum(A[k, i] * B[k, j] for k in range(K))
 )";
 
+/// Both factors lie along the sum: both copies turn their tile, and zeros fill both of them beyond the data.
+constexpr const char* kBothAlong = R"(@numerics(contract=True)
+def gemm_nt(A: f32[M, K], B: f32[N, K], C: out[f32[M, N]]):
+    for i, j in grid(M, N):
+        C[i, j] = sum(A[i, k] * B[j, k] for k in range(K))
+)";
+
 class PipelinesTest : public GpuTest {
  protected:
   /// No iteration, one, fewer than the slots, several; whole tiles and cut ones; rows that are aligned and rows that are not.
@@ -52,6 +59,12 @@ TEST_F(PipelinesTest, AnyNumberOfSlotsIsProvedAndRight) {
   for (const char* pins : {"", "pipeline(\"k\", slots=2)", "pipeline(\"k\", slots=3)", "pipeline(\"k\", slots=4, distance=2)", "pipeline(\"k\", slots=1)"}) expect_right(kGemm, pins);
   expect_right(kTransposed, "");
   expect_right(kTransposed, "pipeline(\"k\", slots=2)");
+}
+
+TEST_F(PipelinesTest, TilesFilledOnBothSidesRunInNoOtherBlocks) {
+  EXPECT_EQ(compile(parse(kBothAlong), "").plan.kernels.front().pipelines.size(), 1u);
+  EXPECT_EQ(compile(parse(kBothAlong), "", "a100").plan.kernels.front().pipelines.size(), 1u);
+  expect_right(kBothAlong, "");
 }
 
 TEST_F(PipelinesTest, OrdinaryLoadsRunAheadOnEveryGpu) {

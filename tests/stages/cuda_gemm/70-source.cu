@@ -38,6 +38,11 @@ typedef cudaStream_t tileopt_stream;
 #define TILEOPT_THREAD_X threadIdx.x
 extern __shared__ __align__(1024) unsigned char tileopt_shared[];
 #define TILEOPT_SHARED_BASE tileopt_shared
+static __device__ __forceinline__ void tileopt_async_copy_or_zero16(void* shared, unsigned offset, const void* global, unsigned source_bytes) {
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"((unsigned)__cvta_generic_to_shared(shared) + offset), "l"(global), "r"(source_bytes) : "memory");
+}
+static __device__ __forceinline__ void tileopt_async_commit(void) { asm volatile("cp.async.commit_group;" ::: "memory"); }
+#define tileopt_async_wait(pending_groups) asm volatile("cp.async.wait_group %0;" ::"n"(pending_groups) : "memory")
 static __device__ __forceinline__ void tileopt_block_barrier(void) { __syncthreads(); }
 static __device__ __forceinline__ void tileopt_fill16(void* to, const void* from) { *(uint4*)to = *(const uint4*)from; }
 static __device__ __forceinline__ void tileopt_spill16(void* to, const void* from) { *(uint4*)to = *(const uint4*)from; }
@@ -46,6 +51,8 @@ static __device__ __forceinline__ void tileopt_spill16(void* to, const void* fro
 TILEOPT_DEVICE int64_t tileopt_floord(int64_t a, int64_t b) { return a / b - (a % b < 0); }
 
 TILEOPT_DEVICE int64_t tileopt_min(int64_t a, int64_t b) { return a < b ? a : b; }
+
+TILEOPT_DEVICE int64_t tileopt_max(int64_t a, int64_t b) { return a > b ? a : b; }
 
 /* Blocks: digits ib, jb, the last one fastest; 256 threads. */
 extern "C" __global__ void __launch_bounds__(256, 2) tileopt_kernel_0_0_gemm(const int64_t M, const int64_t K, const int64_t N, const float* __restrict__ A, const float* __restrict__ B, float* __restrict__ C, const unsigned jb_count) {
@@ -64,7 +71,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) tileopt_kernel_0_0_gemm(con
     float C_tile_1_0 = 0, C_tile_1_1 = 0, C_tile_1_2 = 0, C_tile_1_3 = 0;
     float C_tile_2_0 = 0, C_tile_2_1 = 0, C_tile_2_2 = 0, C_tile_2_3 = 0;
     float C_tile_3_0 = 0, C_tile_3_1 = 0, C_tile_3_2 = 0, C_tile_3_3 = 0;
-    if (const int64_t it = TILEOPT_THREAD_X / 16; it <= tileopt_min(15, (-16) * ib + tileopt_floord(M - 1, 4))) {
+    if (const int64_t it = TILEOPT_THREAD_X / 16; it <= tileopt_min(15, (-16) * ib + (M - 1) / 4)) {
       if (const int64_t jt = TILEOPT_THREAD_X % 16; jt <= tileopt_min(15, (-16) * jb + (N - 1) / 4)) {
         C_tile_0_0 = 0.0f;
         C_tile_0_1 = 0.0f;
@@ -84,90 +91,264 @@ extern "C" __global__ void __launch_bounds__(256, 2) tileopt_kernel_0_0_gemm(con
         C_tile_3_3 = 0.0f;
       }
     }
-    for (int64_t kb = 0; kb <= tileopt_floord(K - 1, 16); kb += 1) {
-      float* const B_shared = (float*)(void*)(TILEOPT_SHARED_BASE + 0); /* 16 x 16 x 4 of B */
-      tileopt_block_barrier();
-      if (M >= 64 * ib + 1) {
-        if (const int64_t B_shared_y = TILEOPT_THREAD_X / 16; B_shared_y <= tileopt_min(15, K - 16 * kb - 1)) {
-          if (const int64_t B_shared_x = TILEOPT_THREAD_X % 16; B_shared_x <= tileopt_min(15, (-16) * jb + (N - 1) / 4)) {
-            const int64_t B_shared_v_n = N - 64 * jb - 4 * B_shared_x;
-            if (B_shared_v_n >= 4 && B_aligned16) {
-              alignas(16) float B_shared_f[4];
-              alignas(16) float B_f[4];
-              tileopt_fill16(&B_f[0], &B[(16 * kb + B_shared_y) * B_s0 + 64 * jb + 4 * B_shared_x]);
-              B_shared_f[0] = B_f[0];
-              B_shared_f[1] = B_f[1];
-              B_shared_f[2] = B_f[2];
-              B_shared_f[3] = B_f[3];
-              tileopt_spill16(&B_shared[B_shared_y * 64 + B_shared_x * 4], &B_shared_f[0]);
-            } else {
-              for (int64_t B_shared_v = 0; B_shared_v < 4; ++B_shared_v) {
-                if (B_shared_v < B_shared_v_n) {
-                  B_shared[B_shared_y * 64 + B_shared_x * 4 + B_shared_v] = B[(16 * kb + B_shared_y) * B_s0 + 64 * jb + 4 * B_shared_x + B_shared_v];
+    {
+      float* const A_shared = (float*)(void*)(TILEOPT_SHARED_BASE + 0); /* 4 x 2 x 4 x 64 of A */
+      float* const B_shared = (float*)(void*)(TILEOPT_SHARED_BASE + 8704); /* 4 x 8 x 16 x 4 of B */
+      for (int64_t kb_ahead = 0; kb_ahead <= 2; kb_ahead += 1) {
+        if (kb_ahead <= tileopt_floord(K - 1, 8)) {
+          float A_shared_held_0 = 0, A_shared_held_1 = 0, A_shared_held_2 = 0, A_shared_held_3 = 0;
+          if (const int64_t B_shared_y = TILEOPT_THREAD_X / 16; B_shared_y <= 7) {
+            {
+              const int64_t B_shared_x = TILEOPT_THREAD_X % 16;
+              {
+                const int64_t B_shared_v_n = (K >= 8 * kb_ahead + B_shared_y + 1 && N >= 64 * jb + 4 * B_shared_x + 1 ? N - 64 * jb - 4 * B_shared_x : 0);
+                if (B_aligned16) {
+                  tileopt_async_copy_or_zero16(&B_shared[(int64_t)((uint64_t)(kb_ahead) % 4) * 512 + B_shared_y * 64 + B_shared_x * 4], 0, &B[(8 * kb_ahead + B_shared_y) * B_s0 + 64 * jb + 4 * B_shared_x], (unsigned)(4 * tileopt_max(0, tileopt_min(B_shared_v_n, 4))));
                 } else {
-                  B_shared[B_shared_y * 64 + B_shared_x * 4 + B_shared_v] = 0;
+                  for (int64_t B_shared_v = 0; B_shared_v < 4; ++B_shared_v) {
+                    if (B_shared_v < B_shared_v_n) {
+                      B_shared[(int64_t)((uint64_t)(kb_ahead) % 4) * 512 + B_shared_y * 64 + B_shared_x * 4 + B_shared_v] = B[(8 * kb_ahead + B_shared_y) * B_s0 + 64 * jb + 4 * B_shared_x + B_shared_v];
+                    } else {
+                      B_shared[(int64_t)((uint64_t)(kb_ahead) % 4) * 512 + B_shared_y * 64 + B_shared_x * 4 + B_shared_v] = 0;
+                    }
+                  }
                 }
               }
             }
+          }
+          if (const int64_t A_shared_y = TILEOPT_THREAD_X / 2; A_shared_y <= 63) {
+            {
+              const int64_t A_shared_x = TILEOPT_THREAD_X % 2;
+              {
+                const int64_t A_shared_v_n = (M >= 64 * ib + A_shared_y + 1 && K >= 8 * kb_ahead + 4 * A_shared_x + 1 ? K - 8 * kb_ahead - 4 * A_shared_x : 0);
+                if (A_shared_v_n >= 4 && A_aligned16) {
+                  alignas(16) float A_f[4];
+                  tileopt_fill16(&A_f[0], &A[(64 * ib + A_shared_y) * A_s0 + 8 * kb_ahead + 4 * A_shared_x]);
+                  A_shared_held_0 = A_f[0];
+                  A_shared_held_1 = A_f[1];
+                  A_shared_held_2 = A_f[2];
+                  A_shared_held_3 = A_f[3];
+                } else {
+                  if (0 < A_shared_v_n) {
+                    A_shared_held_0 = A[(64 * ib + A_shared_y) * A_s0 + 8 * kb_ahead + 4 * A_shared_x];
+                  } else {
+                    A_shared_held_0 = 0;
+                  }
+                  if (1 < A_shared_v_n) {
+                    A_shared_held_1 = A[(64 * ib + A_shared_y) * A_s0 + 8 * kb_ahead + 4 * A_shared_x + 1];
+                  } else {
+                    A_shared_held_1 = 0;
+                  }
+                  if (2 < A_shared_v_n) {
+                    A_shared_held_2 = A[(64 * ib + A_shared_y) * A_s0 + 8 * kb_ahead + 4 * A_shared_x + 2];
+                  } else {
+                    A_shared_held_2 = 0;
+                  }
+                  if (3 < A_shared_v_n) {
+                    A_shared_held_3 = A[(64 * ib + A_shared_y) * A_s0 + 8 * kb_ahead + 4 * A_shared_x + 3];
+                  } else {
+                    A_shared_held_3 = 0;
+                  }
+                }
+              }
+            }
+          }
+          if (const int64_t A_shared_y = TILEOPT_THREAD_X / 2; A_shared_y <= 63) {
+            {
+              const int64_t A_shared_x = TILEOPT_THREAD_X % 2;
+              A_shared[(int64_t)((uint64_t)(kb_ahead) % 4) * 544 + A_shared_x * 272 + A_shared_y] = A_shared_held_0;
+              A_shared[(int64_t)((uint64_t)(kb_ahead) % 4) * 544 + A_shared_x * 272 + 68 + A_shared_y] = A_shared_held_1;
+              A_shared[(int64_t)((uint64_t)(kb_ahead) % 4) * 544 + A_shared_x * 272 + 136 + A_shared_y] = A_shared_held_2;
+              A_shared[(int64_t)((uint64_t)(kb_ahead) % 4) * 544 + A_shared_x * 272 + 204 + A_shared_y] = A_shared_held_3;
+            }
+          }
+        }
+        tileopt_async_commit();
+      }
+      for (int64_t kb = 0; kb <= (((M >= 64 * ib + 61 && N >= 64 * jb + 61) && N >= 64 * jb + 64) && M >= 64 * ib + 64 ? tileopt_min(tileopt_min(tileopt_min(tileopt_floord(K - 1, 8) - (0 + 3), tileopt_floord(K - (8 * 0 + 8), 8)), tileopt_floord(K - (8 * (0 + 3) + 8), 8)), tileopt_floord(K - (8 * (0 + 3) + 8), 8)) : -1); kb += 1) {
+        float A_shared_held_0 = 0, A_shared_held_1 = 0, A_shared_held_2 = 0, A_shared_held_3 = 0;
+        tileopt_async_wait(2);
+        tileopt_block_barrier();
+        if (const int64_t B_shared_y = TILEOPT_THREAD_X / 16; B_shared_y <= 7) {
+          {
+            const int64_t B_shared_x = TILEOPT_THREAD_X % 16;
+            {
+              if (B_aligned16) {
+                tileopt_async_copy_or_zero16(&B_shared[(int64_t)((uint64_t)(kb + 3) % 4) * 512 + B_shared_y * 64 + B_shared_x * 4], 0, &B[(8 * (kb + 3) + B_shared_y) * B_s0 + 64 * jb + 4 * B_shared_x], 16);
+              } else {
+                for (int64_t B_shared_v_2 = 0; B_shared_v_2 < 4; ++B_shared_v_2) {
+                  B_shared[(int64_t)((uint64_t)(kb + 3) % 4) * 512 + B_shared_y * 64 + B_shared_x * 4 + B_shared_v_2] = B[(8 * (kb + 3) + B_shared_y) * B_s0 + 64 * jb + 4 * B_shared_x + B_shared_v_2];
+                }
+              }
+            }
+          }
+        }
+        if (const int64_t A_shared_y = TILEOPT_THREAD_X / 2; A_shared_y <= 63) {
+          {
+            const int64_t A_shared_x = TILEOPT_THREAD_X % 2;
+            if (A_aligned16) {
+              alignas(16) float A_f_2[4];
+              tileopt_fill16(&A_f_2[0], &A[(64 * ib + A_shared_y) * A_s0 + 8 * (kb + 3) + 4 * A_shared_x]);
+              A_shared_held_0 = A_f_2[0];
+              A_shared_held_1 = A_f_2[1];
+              A_shared_held_2 = A_f_2[2];
+              A_shared_held_3 = A_f_2[3];
+            } else {
+              A_shared_held_0 = A[(64 * ib + A_shared_y) * A_s0 + 8 * (kb + 3) + 4 * A_shared_x];
+              A_shared_held_1 = A[(64 * ib + A_shared_y) * A_s0 + 8 * (kb + 3) + 4 * A_shared_x + 1];
+              A_shared_held_2 = A[(64 * ib + A_shared_y) * A_s0 + 8 * (kb + 3) + 4 * A_shared_x + 2];
+              A_shared_held_3 = A[(64 * ib + A_shared_y) * A_s0 + 8 * (kb + 3) + 4 * A_shared_x + 3];
+            }
+          }
+        }
+        tileopt_async_commit();
+        {
+          const int64_t it = TILEOPT_THREAD_X / 16;
+          {
+            const int64_t jt = TILEOPT_THREAD_X % 16;
+            #pragma unroll 8
+            for (int64_t kk = 0; kk <= 7; kk += 1) {
+              {
+                alignas(16) float A_shared_f[4];
+                tileopt_fill16(&A_shared_f[0], &A_shared[(int64_t)((uint64_t)(kb) % 4) * 544 + kk * 68 + 4 * it]);
+                alignas(16) float B_shared_f[4];
+                tileopt_fill16(&B_shared_f[0], &B_shared[(int64_t)((uint64_t)(kb) % 4) * 512 + kk * 64 + jt * 4]);
+                C_tile_0_0 += A_shared_f[0] * B_shared_f[0];
+                C_tile_0_1 += A_shared_f[0] * B_shared_f[1];
+                C_tile_0_2 += A_shared_f[0] * B_shared_f[2];
+                C_tile_0_3 += A_shared_f[0] * B_shared_f[3];
+                C_tile_1_0 += A_shared_f[1] * B_shared_f[0];
+                C_tile_1_1 += A_shared_f[1] * B_shared_f[1];
+                C_tile_1_2 += A_shared_f[1] * B_shared_f[2];
+                C_tile_1_3 += A_shared_f[1] * B_shared_f[3];
+                C_tile_2_0 += A_shared_f[2] * B_shared_f[0];
+                C_tile_2_1 += A_shared_f[2] * B_shared_f[1];
+                C_tile_2_2 += A_shared_f[2] * B_shared_f[2];
+                C_tile_2_3 += A_shared_f[2] * B_shared_f[3];
+                C_tile_3_0 += A_shared_f[3] * B_shared_f[0];
+                C_tile_3_1 += A_shared_f[3] * B_shared_f[1];
+                C_tile_3_2 += A_shared_f[3] * B_shared_f[2];
+                C_tile_3_3 += A_shared_f[3] * B_shared_f[3];
+              }
+            }
+          }
+        }
+        if (const int64_t A_shared_y = TILEOPT_THREAD_X / 2; A_shared_y <= 63) {
+          {
+            const int64_t A_shared_x = TILEOPT_THREAD_X % 2;
+            A_shared[(int64_t)((uint64_t)(kb + 3) % 4) * 544 + A_shared_x * 272 + A_shared_y] = A_shared_held_0;
+            A_shared[(int64_t)((uint64_t)(kb + 3) % 4) * 544 + A_shared_x * 272 + 68 + A_shared_y] = A_shared_held_1;
+            A_shared[(int64_t)((uint64_t)(kb + 3) % 4) * 544 + A_shared_x * 272 + 136 + A_shared_y] = A_shared_held_2;
+            A_shared[(int64_t)((uint64_t)(kb + 3) % 4) * 544 + A_shared_x * 272 + 204 + A_shared_y] = A_shared_held_3;
           }
         }
       }
-      {
-        float* const A_shared = (float*)(void*)(TILEOPT_SHARED_BASE + 4096); /* 4 x 4 x 64 of A */
-        if (const int64_t A_shared_y = TILEOPT_THREAD_X / 4; A_shared_y <= tileopt_min(63, M - 64 * ib + 2)) {
-          if (const int64_t A_shared_x = TILEOPT_THREAD_X % 4; A_shared_x <= tileopt_min(3, (-4) * kb + (K - 1) / 4)) {
-            const int64_t A_shared_v_n = (64 * ib + A_shared_y >= M ? 0 : K - 16 * kb - 4 * A_shared_x);
-            if (A_shared_v_n >= 4 && A_aligned16) {
-              alignas(16) float A_f[4];
-              tileopt_fill16(&A_f[0], &A[(64 * ib + A_shared_y) * A_s0 + 16 * kb + 4 * A_shared_x]);
-              A_shared[A_shared_x * 272 + A_shared_y] = A_f[0];
-              A_shared[A_shared_x * 272 + 68 + A_shared_y] = A_f[1];
-              A_shared[A_shared_x * 272 + 136 + A_shared_y] = A_f[2];
-              A_shared[A_shared_x * 272 + 204 + A_shared_y] = A_f[3];
-            } else {
-              for (int64_t A_shared_v = 0; A_shared_v < 4; ++A_shared_v) {
-                if (A_shared_v < A_shared_v_n) {
-                  A_shared[A_shared_x * 272 + A_shared_v * 68 + A_shared_y] = A[(64 * ib + A_shared_y) * A_s0 + 16 * kb + 4 * A_shared_x + A_shared_v];
+      for (int64_t kb = tileopt_max(0, (((M >= 64 * ib + 61 && N >= 64 * jb + 61) && N >= 64 * jb + 64) && M >= 64 * ib + 64 ? tileopt_min(tileopt_min(tileopt_min(tileopt_floord(K - 1, 8) - (0 + 3), tileopt_floord(K - (8 * 0 + 8), 8)), tileopt_floord(K - (8 * (0 + 3) + 8), 8)), tileopt_floord(K - (8 * (0 + 3) + 8), 8)) : -1) + 1); kb <= tileopt_floord(K - 1, 8); kb += 1) {
+        float A_shared_held_0 = 0, A_shared_held_1 = 0, A_shared_held_2 = 0, A_shared_held_3 = 0;
+        tileopt_async_wait(2);
+        tileopt_block_barrier();
+        if (kb + 3 <= tileopt_floord(K - 1, 8)) {
+          if (const int64_t B_shared_y = TILEOPT_THREAD_X / 16; B_shared_y <= 7) {
+            {
+              const int64_t B_shared_x = TILEOPT_THREAD_X % 16;
+              {
+                const int64_t B_shared_v_n_2 = (K >= 8 * (kb + 3) + B_shared_y + 1 && N >= 64 * jb + 4 * B_shared_x + 1 ? N - 64 * jb - 4 * B_shared_x : 0);
+                if (B_aligned16) {
+                  tileopt_async_copy_or_zero16(&B_shared[(int64_t)((uint64_t)(kb + 3) % 4) * 512 + B_shared_y * 64 + B_shared_x * 4], 0, &B[(8 * (kb + 3) + B_shared_y) * B_s0 + 64 * jb + 4 * B_shared_x], (unsigned)(4 * tileopt_max(0, tileopt_min(B_shared_v_n_2, 4))));
                 } else {
-                  A_shared[A_shared_x * 272 + A_shared_v * 68 + A_shared_y] = 0;
+                  for (int64_t B_shared_v_3 = 0; B_shared_v_3 < 4; ++B_shared_v_3) {
+                    if (B_shared_v_3 < B_shared_v_n_2) {
+                      B_shared[(int64_t)((uint64_t)(kb + 3) % 4) * 512 + B_shared_y * 64 + B_shared_x * 4 + B_shared_v_3] = B[(8 * (kb + 3) + B_shared_y) * B_s0 + 64 * jb + 4 * B_shared_x + B_shared_v_3];
+                    } else {
+                      B_shared[(int64_t)((uint64_t)(kb + 3) % 4) * 512 + B_shared_y * 64 + B_shared_x * 4 + B_shared_v_3] = 0;
+                    }
+                  }
+                }
+              }
+            }
+          }
+          if (const int64_t A_shared_y = TILEOPT_THREAD_X / 2; A_shared_y <= 63) {
+            {
+              const int64_t A_shared_x = TILEOPT_THREAD_X % 2;
+              {
+                const int64_t A_shared_v_n_2 = (M >= 64 * ib + A_shared_y + 1 && K >= 8 * (kb + 3) + 4 * A_shared_x + 1 ? K - 8 * (kb + 3) - 4 * A_shared_x : 0);
+                if (A_shared_v_n_2 >= 4 && A_aligned16) {
+                  alignas(16) float A_f_3[4];
+                  tileopt_fill16(&A_f_3[0], &A[(64 * ib + A_shared_y) * A_s0 + 8 * (kb + 3) + 4 * A_shared_x]);
+                  A_shared_held_0 = A_f_3[0];
+                  A_shared_held_1 = A_f_3[1];
+                  A_shared_held_2 = A_f_3[2];
+                  A_shared_held_3 = A_f_3[3];
+                } else {
+                  if (0 < A_shared_v_n_2) {
+                    A_shared_held_0 = A[(64 * ib + A_shared_y) * A_s0 + 8 * (kb + 3) + 4 * A_shared_x];
+                  } else {
+                    A_shared_held_0 = 0;
+                  }
+                  if (1 < A_shared_v_n_2) {
+                    A_shared_held_1 = A[(64 * ib + A_shared_y) * A_s0 + 8 * (kb + 3) + 4 * A_shared_x + 1];
+                  } else {
+                    A_shared_held_1 = 0;
+                  }
+                  if (2 < A_shared_v_n_2) {
+                    A_shared_held_2 = A[(64 * ib + A_shared_y) * A_s0 + 8 * (kb + 3) + 4 * A_shared_x + 2];
+                  } else {
+                    A_shared_held_2 = 0;
+                  }
+                  if (3 < A_shared_v_n_2) {
+                    A_shared_held_3 = A[(64 * ib + A_shared_y) * A_s0 + 8 * (kb + 3) + 4 * A_shared_x + 3];
+                  } else {
+                    A_shared_held_3 = 0;
+                  }
                 }
               }
             }
           }
         }
-        tileopt_block_barrier();
-        if (const int64_t it = TILEOPT_THREAD_X / 16; it <= tileopt_min(15, (-16) * ib + tileopt_floord(M - 1, 4))) {
+        tileopt_async_commit();
+        if (const int64_t it = TILEOPT_THREAD_X / 16; it <= tileopt_min(15, (-16) * ib + (M - 1) / 4)) {
           if (const int64_t jt = TILEOPT_THREAD_X % 16; jt <= tileopt_min(15, (-16) * jb + (N - 1) / 4)) {
-            #pragma unroll 16
-            for (int64_t kk = 0; kk <= tileopt_min(15, K - 16 * kb - 1); kk += 1) {
+            #pragma unroll 8
+            for (int64_t kk = 0; kk <= tileopt_min(7, K - 8 * kb - 1); kk += 1) {
               {
-                alignas(16) float A_shared_f[4];
-                tileopt_fill16(&A_shared_f[0], &A_shared[kk * 68 + 4 * it]);
+                alignas(16) float A_shared_f_2[4];
+                tileopt_fill16(&A_shared_f_2[0], &A_shared[(int64_t)((uint64_t)(kb) % 4) * 544 + kk * 68 + 4 * it]);
                 alignas(16) float B_shared_f_2[4];
-                tileopt_fill16(&B_shared_f_2[0], &B_shared[kk * 64 + jt * 4]);
-                C_tile_0_0 += A_shared_f[0] * B_shared_f_2[0];
-                C_tile_0_1 += A_shared_f[0] * B_shared_f_2[1];
-                C_tile_0_2 += A_shared_f[0] * B_shared_f_2[2];
-                C_tile_0_3 += A_shared_f[0] * B_shared_f_2[3];
-                C_tile_1_0 += A_shared_f[1] * B_shared_f_2[0];
-                C_tile_1_1 += A_shared_f[1] * B_shared_f_2[1];
-                C_tile_1_2 += A_shared_f[1] * B_shared_f_2[2];
-                C_tile_1_3 += A_shared_f[1] * B_shared_f_2[3];
-                C_tile_2_0 += A_shared_f[2] * B_shared_f_2[0];
-                C_tile_2_1 += A_shared_f[2] * B_shared_f_2[1];
-                C_tile_2_2 += A_shared_f[2] * B_shared_f_2[2];
-                C_tile_2_3 += A_shared_f[2] * B_shared_f_2[3];
-                C_tile_3_0 += A_shared_f[3] * B_shared_f_2[0];
-                C_tile_3_1 += A_shared_f[3] * B_shared_f_2[1];
-                C_tile_3_2 += A_shared_f[3] * B_shared_f_2[2];
-                C_tile_3_3 += A_shared_f[3] * B_shared_f_2[3];
+                tileopt_fill16(&B_shared_f_2[0], &B_shared[(int64_t)((uint64_t)(kb) % 4) * 512 + kk * 64 + jt * 4]);
+                C_tile_0_0 += A_shared_f_2[0] * B_shared_f_2[0];
+                C_tile_0_1 += A_shared_f_2[0] * B_shared_f_2[1];
+                C_tile_0_2 += A_shared_f_2[0] * B_shared_f_2[2];
+                C_tile_0_3 += A_shared_f_2[0] * B_shared_f_2[3];
+                C_tile_1_0 += A_shared_f_2[1] * B_shared_f_2[0];
+                C_tile_1_1 += A_shared_f_2[1] * B_shared_f_2[1];
+                C_tile_1_2 += A_shared_f_2[1] * B_shared_f_2[2];
+                C_tile_1_3 += A_shared_f_2[1] * B_shared_f_2[3];
+                C_tile_2_0 += A_shared_f_2[2] * B_shared_f_2[0];
+                C_tile_2_1 += A_shared_f_2[2] * B_shared_f_2[1];
+                C_tile_2_2 += A_shared_f_2[2] * B_shared_f_2[2];
+                C_tile_2_3 += A_shared_f_2[2] * B_shared_f_2[3];
+                C_tile_3_0 += A_shared_f_2[3] * B_shared_f_2[0];
+                C_tile_3_1 += A_shared_f_2[3] * B_shared_f_2[1];
+                C_tile_3_2 += A_shared_f_2[3] * B_shared_f_2[2];
+                C_tile_3_3 += A_shared_f_2[3] * B_shared_f_2[3];
               }
+            }
+          }
+        }
+        if (kb + 3 <= tileopt_floord(K - 1, 8)) {
+          if (const int64_t A_shared_y = TILEOPT_THREAD_X / 2; A_shared_y <= 63) {
+            {
+              const int64_t A_shared_x = TILEOPT_THREAD_X % 2;
+              A_shared[(int64_t)((uint64_t)(kb + 3) % 4) * 544 + A_shared_x * 272 + A_shared_y] = A_shared_held_0;
+              A_shared[(int64_t)((uint64_t)(kb + 3) % 4) * 544 + A_shared_x * 272 + 68 + A_shared_y] = A_shared_held_1;
+              A_shared[(int64_t)((uint64_t)(kb + 3) % 4) * 544 + A_shared_x * 272 + 136 + A_shared_y] = A_shared_held_2;
+              A_shared[(int64_t)((uint64_t)(kb + 3) % 4) * 544 + A_shared_x * 272 + 204 + A_shared_y] = A_shared_held_3;
             }
           }
         }
       }
     }
-    if (const int64_t C_tile_y = TILEOPT_THREAD_X / 16; C_tile_y <= tileopt_min(15, (-16) * ib + tileopt_floord(M - 1, 4))) {
+    if (const int64_t C_tile_y = TILEOPT_THREAD_X / 16; C_tile_y <= tileopt_min(15, (-16) * ib + (M - 1) / 4)) {
       if (const int64_t C_tile_x = TILEOPT_THREAD_X % 16; C_tile_x <= tileopt_min(15, (-16) * jb + (N - 1) / 4)) {
         const int64_t C_tile_i_n = M - 64 * ib - 4 * C_tile_y;
         const int64_t C_tile_j_n = N - 64 * jb - 4 * C_tile_x;
@@ -237,7 +418,7 @@ static int64_t tileopt_grid(int64_t blocks, int64_t count) {
 
 static int32_t tileopt_launch_0_gemm(const int64_t M, const int64_t K, const int64_t N, const float* A, const float* B, float* C, tileopt_stream stream) {
   {
-    const int64_t ib_first = 0, ib_last = tileopt_min((M + 2) / 64, tileopt_floord(M + 3 * K - 1, 64));
+    const int64_t ib_first = 0, ib_last = tileopt_floord(M - 1, 64);
     const int64_t ib_count = ib_last < ib_first ? 0 : ib_last - ib_first + 1;
     const int64_t jb_first = 0, jb_last = tileopt_floord(N - 1, 64);
     const int64_t jb_count = jb_last < jb_first ? 0 : jb_last - jb_first + 1;
@@ -245,7 +426,7 @@ static int32_t tileopt_launch_0_gemm(const int64_t M, const int64_t K, const int
     tileopt_blocks = tileopt_grid(tileopt_blocks, ib_count);
     tileopt_blocks = tileopt_grid(tileopt_blocks, jb_count);
     if (tileopt_blocks < 0) return 7;
-    if (tileopt_blocks > 0 && TILEOPT_LAUNCH(tileopt_kernel_0_0_gemm, dim3((unsigned)tileopt_blocks), dim3(256), 8448, stream, M, K, N, A, B, C, (unsigned)jb_count) != 0) return 6;
+    if (tileopt_blocks > 0 && TILEOPT_LAUNCH(tileopt_kernel_0_0_gemm, dim3((unsigned)tileopt_blocks), dim3(256), 16896, stream, M, K, N, A, B, C, (unsigned)jb_count) != 0) return 6;
   }
   return 0;
 }
