@@ -136,7 +136,7 @@ TEST(Verify, WithoutProofsTheCertificateSaysSoAndVerifyMakesThem) {
   EXPECT_EQ(compiled.exit_code, 0) << compiled.err;
   EXPECT_NE(compiled.err.find("NOT PROVED"), std::string::npos) << compiled.err;
   const Json certificate = Json::parse(read_text(folder / "c.json"));
-  ASSERT_EQ(certificate["obligations"].size(), 11u);
+  ASSERT_EQ(certificate["obligations"].size(), 12u);
   for (const Json& obligation : certificate["obligations"]) {
     EXPECT_EQ(obligation["verdict"], "not_attempted");
     EXPECT_EQ(obligation["reason"], "asked for");
