@@ -35,6 +35,11 @@ class DevicePrinter : private BodyPrinter {
   void declare_array(const Array& array) override;
   void print_sync(const AstSync& sync) override;
   void print_together(const AstLeaf& leaf, PrintFacts::Leaf fact) override;
+  void begin_allocation() override { held_around_.push_back(held_.size()); }
+  void end_allocation() override {
+    held_.resize(held_around_.back());
+    held_around_.pop_back();
+  }
   /// Accesses to registers that an instruction fills later are not moved past this place.
   void hold_registers();
 
@@ -61,6 +66,7 @@ class DevicePrinter : private BodyPrinter {
   std::optional<LaunchPlan> launch_;          ///< while one is printed
   std::vector<std::string> agent_variables_;  ///< of the agent loops around, outermost first
   std::vector<std::string> held_;             ///< arrays of registers in scope that instructions of several threads fill
+  std::vector<std::size_t> held_around_;      ///< how many there were where each lifetime around began
   int agent_loops_ = 0;                       ///< around what is printed
   std::map<std::string, long> shared_offsets_;
   long shared_bytes_ = 0;

@@ -37,7 +37,7 @@ class AgentPlacer {
     if (node == nullptr || std::holds_alternative<AstLeaf>(node->node)) return node;
     std::vector<AstNodePtr> children;
     for (const AstNodePtr& child : children_of(node)) children.push_back(counted(child));
-    if (!is_on(node, levels_.agent)) return with_children(node, children);
+    if (!is_on_level(node, levels_.agent)) return with_children(node, children);
     AstFor loop = std::get<AstFor>(node->node);
     loop.agents = synchronized_.promoted().radix(loop.digit);
     if (loop.agents == 0) refuse("digit " + loop.digit + " on level " + loop.level + " has no radix that would say how many there are");
@@ -51,16 +51,6 @@ class AgentPlacer {
     if (const auto* loop = std::get_if<AstFor>(&node->node)) taken_.insert(loop->variable);
     for (const AstNodePtr& child : children_of(node)) collect_variables(child);
   }
-  bool is_on(const AstNodePtr& node, const std::string& level) const {
-    const auto* loop = node == nullptr ? nullptr : std::get_if<AstFor>(&node->node);
-    return loop != nullptr && loop->level == level;
-  }
-  bool holds(const AstNodePtr& node, const std::string& level) const {
-    if (is_on(node, level)) return true;
-    for (const AstNodePtr& child : children_of(node))
-      if (child != nullptr && holds(child, level)) return true;
-    return false;
-  }
   /// Smallest and largest number of agent loops around a leaf, inside `node`; {-1, -1} without leaves.
   std::pair<int, int> agent_depth(const AstNodePtr& node) const {
     if (node == nullptr) return {-1, -1};
@@ -71,7 +61,7 @@ class AgentPlacer {
       if (least < 0) continue;
       depth = {depth.first < 0 ? least : std::min(depth.first, least), std::max(depth.second, most)};
     }
-    const int own = is_on(node, levels_.agent) ? 1 : 0;
+    const int own = is_on_level(node, levels_.agent) ? 1 : 0;
     return depth.first < 0 ? depth : std::make_pair(depth.first + own, depth.second + own);
   }
   void collect_statements(const AstNodePtr& node, Names& names) const {
@@ -83,9 +73,9 @@ class AgentPlacer {
   // --- launches
   AstNodePtr host(const AstNodePtr& node) {
     if (node == nullptr) return nullptr;
-    if (!holds(node, levels_.independent)) return agent_depth(node).first < 0 ? node : launch(node);
-    if (is_on(node, levels_.independent)) return blocks(node);
-    if (is_on(node, levels_.agent)) refuse("agent digit " + std::get<AstFor>(node->node).digit + " is outside of the blocks below it");
+    if (!holds_level(node, levels_.independent)) return agent_depth(node).first < 0 ? node : launch(node);
+    if (is_on_level(node, levels_.independent)) return blocks(node);
+    if (is_on_level(node, levels_.agent)) refuse("agent digit " + std::get<AstFor>(node->node).digit + " is outside of the blocks below it");
     if (const auto* loop = std::get_if<AstFor>(&node->node); loop != nullptr && loop->binding)
       refuse("blocks start inside the loop over index " + loop->digit + ", whose value only the device can read");
     if (!std::holds_alternative<AstBlock>(node->node)) {
@@ -100,7 +90,7 @@ class AgentPlacer {
       alone.clear();
     };
     for (const AstNodePtr& child : flat_block(node)) {
-      if (!holds(child, levels_.independent)) {
+      if (!holds_level(child, levels_.independent)) {
         alone.push_back(child);
         continue;
       }
@@ -137,13 +127,13 @@ class AgentPlacer {
 
   /// Independent loops that are nested directly, and the block below them.
   AstNodePtr blocks(const AstNodePtr& node) {
-    if (!holds(node, levels_.independent)) return block_body(node);
+    if (!holds_level(node, levels_.independent)) return block_body(node);
     if (std::holds_alternative<AstBlock>(node->node)) {
       const std::vector<AstNodePtr> children = flat_block(node);
       if (children.size() == 1) return blocks(children.front());
     }
     const auto* branch = std::get_if<AstIf>(&node->node);
-    const bool passes = is_on(node, levels_.independent) || std::holds_alternative<AstAllocate>(node->node) || (branch != nullptr && branch->else_body == nullptr);
+    const bool passes = is_on_level(node, levels_.independent) || std::holds_alternative<AstAllocate>(node->node) || (branch != nullptr && branch->else_body == nullptr);
     if (!passes) {
       refuse("blocks start inside a block: digits of level " + levels_.independent + " must be nested directly");
       return node;
@@ -167,7 +157,7 @@ class AgentPlacer {
     const auto [least, most] = agent_depth(node);
     if (least < 0) return node;
     if (most == 0) return make_node(single("thread_0", levels_.agent, node));
-    if (is_on(node, levels_.agent)) {
+    if (is_on_level(node, levels_.agent)) {
       if (least != most) refuse("statements below one digit of level " + levels_.agent + " have different numbers of them");
       return node;
     }
@@ -193,7 +183,7 @@ class AgentPlacer {
   /// Statements of the first phase in `node`, wherever it stands; false where there is none.
   bool collect_first_phase(const AstNodePtr& node, Names& names) const {
     if (node == nullptr) return false;
-    if (is_on(node, levels_.agent)) {
+    if (is_on_level(node, levels_.agent)) {
       collect_statements(node, names);
       return true;
     }
@@ -209,7 +199,7 @@ class AgentPlacer {
       if (ast_.synchronizations.at(sync->statement).kind == SyncKind::barrier) since.clear();
       return;
     }
-    if (is_on(node, levels_.agent)) {
+    if (is_on_level(node, levels_.agent)) {
       Names now;
       collect_statements(node, now);
       meet_before(node, now, since, bound);
@@ -241,9 +231,9 @@ class AgentPlacer {
     if (node == nullptr) return nullptr;
     if (barriers_.count(node.get()) != 0) {
       declare_barrier();
-      return make_node(AstBlock{{make_node(AstSync{kBarrier}), is_on(node, levels_.agent) ? node : with_barriers_below(node)}});
+      return make_node(AstBlock{{make_node(AstSync{kBarrier}), is_on_level(node, levels_.agent) ? node : with_barriers_below(node)}});
     }
-    return is_on(node, levels_.agent) ? node : with_barriers_below(node);
+    return is_on_level(node, levels_.agent) ? node : with_barriers_below(node);
   }
   AstNodePtr with_barriers_below(const AstNodePtr& node) {
     const std::vector<AstNodePtr> children = children_of(node);

@@ -1,7 +1,6 @@
 #include "passes/await_atoms.h"
 
 #include <algorithm>
-#include <optional>
 #include <utility>
 
 #include "passes/ast_children.h"
@@ -19,15 +18,6 @@ class AtomAwaiter {
   const Pipe* pipe_of(const std::string& statement) const {
     const auto found = synchronized_.flights().find(statement);
     return found == synchronized_.flights().end() ? nullptr : &found->second;
-  }
-  bool is_block_loop(const AstNodePtr& node) const {
-    const auto* loop = node == nullptr ? nullptr : std::get_if<AstFor>(&node->node);
-    return loop != nullptr && loop->level == synchronized_.agent_levels().independent;
-  }
-  bool holds_blocks(const AstNodePtr& node) const {
-    if (is_block_loop(node)) return true;
-    const std::vector<AstNodePtr> children = children_of(node);
-    return std::any_of(children.begin(), children.end(), [&](const AstNodePtr& child) { return holds_blocks(child); });
   }
 
   /// Every leaf of the subtree, and whether there is one that flies on a pipe.
@@ -57,7 +47,7 @@ class AtomAwaiter {
 
   AstNodePtr host(const AstNodePtr& node) {
     if (node == nullptr || std::holds_alternative<AstLeaf>(node->node)) return node;
-    if (!holds_blocks(node)) {
+    if (!holds_level(node, synchronized_.agent_levels().independent)) {
       if (census_of(node).flying == 0) return node;
       const AstNodePtr block = around(node, nullptr);
       return awaited_ == nullptr ? block : make_node(AstBlock{{block, std::exchange(awaited_, nullptr)}});

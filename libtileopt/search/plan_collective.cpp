@@ -399,7 +399,7 @@ std::string find_epilogue(const PlanRequest& request, const Contraction& contrac
   return found;
 }
 
-std::vector<PartOption> plan_collective(const PlanRequest& request, const Contraction& contraction, std::string& why_not) {
+std::vector<PartOption> plan_collective(const PlanRequest& request, const Contraction& contraction, const std::string& epilogue, std::string& why_not) {
   const Atom *box = elementwise(request.machine, false), *store = elementwise(request.machine, true);
   const AtomPin* pin = request.pins.atom(contraction.statement);
   const auto& accesses = contraction.view.accesses;
@@ -409,7 +409,6 @@ std::vector<PartOption> plan_collective(const PlanRequest& request, const Contra
            atom.find_operand("result")->element == type_name(request.program().tensor(accesses[0].tensor).type) && (!pin || pin->atom == atom.name);
   };
   const auto atom = std::find_if(request.machine.atoms.begin(), request.machine.atoms.end(), fits);
-  const std::string epilogue = find_epilogue(request, contraction);
   if (atom == request.machine.atoms.end() || box == nullptr) why_not = "the machine has no atom that threads run together on " + element(contraction.left);
   else if (accesses[1 + contraction.left].tensor == accesses[1 + contraction.right].tensor) why_not = "both factors are parts of one tensor, which can be kept in one way only";
   else if (contraction.init.empty()) why_not = "it does not start from zero in this kernel";

@@ -13,7 +13,7 @@ namespace tileopt {
 std::string find_epilogue(const PlanRequest& request, const Contraction& contraction);
 
 /// Options, best first; empty (with the reason) where the machine has no such atom for the factors, or no part of the problem is large enough.
-/// The part holds the statement, its initialisation and its epilogue.
-std::vector<PartOption> plan_collective(const PlanRequest& request, const Contraction& contraction, std::string& why_not);
+/// The part holds the statement, its initialisation and its epilogue: what find_epilogue has found.
+std::vector<PartOption> plan_collective(const PlanRequest& request, const Contraction& contraction, const std::string& epilogue, std::string& why_not);
 
 }  // namespace tileopt

@@ -166,12 +166,13 @@ std::optional<Strategy> KernelPlanner::contraction_strategy(bool together) {
     }
     std::string why_not;
     if (together && contraction != found.end()) {
-      std::vector<PartOption> options = plan_collective(request_, *contraction, why_not);
+      const std::string epilogue = find_epilogue(request_, *contraction);
+      std::vector<PartOption> options = plan_collective(request_, *contraction, epilogue, why_not);
       if (options.empty()) note(name + " is not computed by threads together: " + why_not);
       else {
         if (!flush()) return std::nullopt;
         any = any_together = true;
-        taken.push_back(find_epilogue(request_, *contraction));
+        taken.push_back(epilogue);
         strategy.options.push_back(std::move(options));
         continue;
       }
