@@ -12,19 +12,20 @@ import argparse, ctypes, json, pathlib, re, statistics, subprocess, sys, tempfil
 import torch
 
 
-def program(layout, element):
+def program(layout, element, assumption):
     a = "A[i, k]" if layout[0] == "N" else "A[k, i]"
     b = "B[k, j]" if layout[1] == "N" else "B[j, k]"
     a_shape = "M, K" if layout[0] == "N" else "K, M"
     b_shape = "K, N" if layout[1] == "N" else "N, K"
+    assumption = f"\n    assume({assumption})" if assumption else ""
     if element == "f32":
         return f"""@numerics(contract=True)
-def product(A: f32[{a_shape}], B: f32[{b_shape}], C: out[f32[M, N]]):
+def product(A: f32[{a_shape}], B: f32[{b_shape}], C: out[f32[M, N]]):{assumption}
     for i, j in grid(M, N):
         C[i, j] = sum({a} * {b} for k in range(K))
 """
     return f"""@numerics(contract=True, flush_subnormals=True)
-def product(A: {element}[{a_shape}], B: {element}[{b_shape}], C: out[{element}[M, N]]):
+def product(A: {element}[{a_shape}], B: {element}[{b_shape}], C: out[{element}[M, N]]):{assumption}
     for i, j in grid(M, N):
         acc: f32 = sum(f32({a}) * f32({b}) for k in range(K))
         C[i, j] = {element}(acc)
@@ -35,7 +36,7 @@ def compiled(arguments, scratch):
     if arguments.source:
         return built(pathlib.Path(arguments.source), scratch) + (0.0,)
     source = scratch / "product.tile"
-    source.write_text(program(arguments.layout, arguments.type) + "".join(arguments.pins))
+    source.write_text(program(arguments.layout, arguments.type, arguments.assume) + "".join(arguments.pins))
     began = time.time()
     sizes = f"M={arguments.M},N={arguments.N},K={arguments.K}"
     run = [arguments.tool, "compile", str(source), "--machine", arguments.machine, "--size", sizes, "-o", str(scratch / "out") + "/", "--json"]
@@ -67,6 +68,7 @@ def main():
     parser.add_argument("--type", default="bf16", choices=["bf16", "f16", "f32"])
     parser.add_argument("--machine", default="h200")
     parser.add_argument("--source", help="a printed text of the program to time instead")
+    parser.add_argument("--assume", default="", help="what the program may count on, e.g. 'K % 8 == 0'")
     parser.add_argument("--pins", action="append", default=[], help="text of a @schedule function")
     arguments = parser.parse_args()
     M, N, K = arguments.M, arguments.N, arguments.K
@@ -101,7 +103,7 @@ def main():
     wide = torch.float64 if arguments.type == "f32" else torch.float32
     wanted = left.to(wide) @ right.to(wide)
     error = lambda have: float((have.to(wide) - wanted).norm() / wanted.norm())
-    row = {"source": arguments.source or "", "M": M, "N": N, "K": K, "layout": arguments.layout, "type": arguments.type, "gpu": torch.cuda.get_device_name(), "compile_seconds": round(seconds, 2),
+    row = {"source": arguments.source or "", "M": M, "N": N, "K": K, "layout": arguments.layout, "assume": arguments.assume, "type": arguments.type, "gpu": torch.cuda.get_device_name(), "compile_seconds": round(seconds, 2),
            "error": error(c), "peer_error": error(peer), "ptxas": report}
     times = {"ours": [], "theirs": []}
     for _ in range(3):

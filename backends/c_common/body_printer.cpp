@@ -296,13 +296,15 @@ void BodyPrinter::print_leaf(const AstLeaf& leaf) {
   if (language_ == Language::device_cpp)
     fragments = choose_fragments(make_leaf_view(leaf, ast_, program_, storage_, settled_), machine_.find_atom(statement.atom), storage_);
   // What no access of the atom fits is copied element by element, and done at once.
-  const bool flies = machine_.pipe_of(statement.atom) != nullptr;
+  const Pipe* pipe = machine_.pipe_of(statement.atom);
+  const bool flies = pipe != nullptr;
+  const bool boxed = flies && pipe->completion == Completion::counted;
   const Atom* atom = machine_.find_atom(statement.atom);
   const bool together = atom != nullptr && atom->is_collective();
   if (flies && !moves_alike(fragments)) fragments.clear();
   if (std::any_of(fragments.begin(), fragments.end(), [&](const Fragment& fragment) { return false_flags_.count(fragment.flag) != 0; })) fragments.clear();
   PrintFacts::Leaf fact;
-  if (muted_ == 0 || together) {
+  if (muted_ == 0 || together || boxed) {
     fact.statement = leaf.statement;
     for (const AstExprPtr& subscript : leaf.write) fact.subscripts.push_back(ast_expr_text(subscript));
     for (const auto& read : leaf.reads)
@@ -320,6 +322,7 @@ void BodyPrinter::print_leaf(const AstLeaf& leaf) {
     if (flies && !fragments.empty()) fact.pipe = machine_.pipe_of(statement.atom)->name;
   }
   if (together) return print_together(leaf, std::move(fact));
+  if (boxed) return print_box_copy(leaf, std::move(fact));
   if (muted_ == 0) facts_.leaves.push_back(std::move(fact));
   for (Fragment& fragment : fragments)
     if (true_flags_.count(fragment.flag) != 0) fragment.flag.clear();
@@ -341,6 +344,10 @@ void BodyPrinter::print_leaf(const AstLeaf& leaf) {
 
 void BodyPrinter::print_together(const AstLeaf& leaf, PrintFacts::Leaf) {
   refuse("atom", leaf.statement, "atom " + ast_.statements.at(leaf.statement).atom + " is run by several agents together, and this language has none");
+}
+
+void BodyPrinter::print_box_copy(const AstLeaf& leaf, PrintFacts::Leaf) {
+  refuse("atom", leaf.statement, "atom " + ast_.statements.at(leaf.statement).atom + " copies boxes by an engine that this language has no words for");
 }
 
 void BodyPrinter::print_for(const AstFor& loop) {
@@ -394,6 +401,7 @@ void BodyPrinter::print_allocate(const AstAllocate& allocate) {
   const bool braces = !take_braces();
   if (braces) out_.open("");
   for (const std::string& name : allocate.arrays) declare_array(promoted(name));
+  declare_rings(allocate);
   print_body(allocate.body);
   if (braces) out_.close();
   end_allocation();

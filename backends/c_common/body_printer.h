@@ -51,6 +51,10 @@ class BodyPrinter {
   virtual void print_sync(const AstSync& sync) = 0;
   /// A leaf whose atom several agents run together; `fact`: what is known of every leaf. By default refused.
   virtual void print_together(const AstLeaf& leaf, PrintFacts::Leaf fact);
+  /// A leaf whose atom copies a whole box by an engine that counts bytes. By default refused.
+  virtual void print_box_copy(const AstLeaf& leaf, PrintFacts::Leaf fact);
+  /// What rings need, before anything uses their positions.
+  virtual void declare_rings(const AstAllocate&) {}
   /// Around the declarations and the body of one lifetime.
   virtual void begin_allocation() {}
   virtual void end_allocation() {}

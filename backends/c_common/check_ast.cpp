@@ -69,6 +69,8 @@ class Checker {
     const Barrier* barrier = ast_.find_barrier(declared->second.target);
     const bool groups = targets_pipe(declared->second.kind);
     if (groups && !declared->second.elected && std::find(printable_.pipes.begin(), printable_.pipes.end(), declared->second.target) != printable_.pipes.end()) return;
+    const bool phase = declared->second.kind == SyncKind::wait || declared->second.kind == SyncKind::expect;
+    if (printable_.phases && phase && !declared->second.elected && barrier != nullptr && barrier->scope == BarrierScope::mbarrier && sync->position != nullptr) return;
     if (declared->second.kind != SyncKind::barrier || declared->second.elected || barrier == nullptr || barrier->scope != BarrierScope::block) refuse_roles();
   }
 

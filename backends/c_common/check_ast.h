@@ -16,6 +16,7 @@ struct PrintableSpaces {
   std::vector<std::string> spaces = {"register", "stack", "workspace"};
   bool barriers = false;  ///< of the whole block
   std::vector<std::string> pipes = {};  ///< whose groups it can close and wait for; rings then are buffers that are used in turn
+  bool phases = false;                  ///< of barriers in memory that count bytes: agents may wait for them, and say how many come
 };
 
 /// @throws Refusal (code "ast") with the leaf or loop at fault.

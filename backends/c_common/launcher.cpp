@@ -184,7 +184,7 @@ std::string print_pointer_checks(const Signature& signature) {
   std::string text;
   text += "  const void* const tileopt_arrays[" + count + "] = " + pointer_table(signature, [](const TensorArgument& a) { return a.name; }) + ";\n";
   text += "  static const unsigned char tileopt_elements[" + count + "] = " +
-          pointer_table(signature, [](const TensorArgument& a) { return std::to_string(size_bytes(a.element)); }) + ";\n";
+          pointer_table(signature, [](const TensorArgument& a) { return std::to_string(std::max<long>(size_bytes(a.element), a.alignment)); }) + ";\n";
   text += "  static const unsigned char tileopt_written[" + count + "] = " +
           pointer_table(signature, [](const TensorArgument& a) { return std::string(a.written() ? "1" : "0"); }) + ";\n";
   text += "  const int32_t tileopt_refused = tileopt_check_arrays(" + count + ", tileopt_arrays, tileopt_bytes, tileopt_elements, tileopt_written);\n";
@@ -307,10 +307,12 @@ std::string print_header(const Signature& signature, const std::string& title, c
                 : " * Shapes of the arrays, and where their elements lie (strides are counted in elements):\n";
   for (const TensorArgument& argument : signature.arguments) {
     text += " *   " + argument.name + ": " + element_text(argument.element) + " " + shape_text(argument);
-    text += layout_text(argument) + ", " + role_text(argument.role) + "\n";
+    text += layout_text(argument) + ", " + role_text(argument.role) + (argument.alignment == 0 ? "" : "; starts at a multiple of " + std::to_string(argument.alignment) + " bytes") + "\n";
   }
   const bool has_strides = std::any_of(signature.arguments.begin(), signature.arguments.end(), [](const TensorArgument& a) { return !a.strides.empty(); });
   const std::string strided = has_strides ? ",\n *      or a stride is less than 1 or lets elements overlap" : "";
+  const bool has_alignment = std::any_of(signature.arguments.begin(), signature.arguments.end(), [](const TensorArgument& a) { return a.alignment > 0; });
+  const std::string aligned = has_alignment ? ", or not to the bytes above" : "";
   if (has_strides) text += " * Strides are at least 1, and at least the stride times the extent of the next faster dimension.\n";
   text += " * Alignment: every array to its element, the workspace to " + std::to_string(kWorkspaceAlignment) + " bytes.\n"
           " * Written arrays may not overlap any other argument. Arrays without elements may be NULL.\n *\n"
@@ -320,7 +322,7 @@ std::string print_header(const Signature& signature, const std::string& title, c
           " *   0  done\n"
           " *   1  a size violates the program's constraints, an extent is negative or a byte count exceeds 64 bits" + strided + "\n"
           " *   2  an array with elements is NULL\n"
-          " *   3  an array is not aligned to its element\n"
+          " *   3  an array is not aligned to its element" + aligned + "\n"
           " *   4  a written array or the workspace overlaps another argument\n"
           " *   5  the workspace is NULL or misaligned while bytes are needed\n" + form.notes +
           " * and touches no array unless it returns 0. Integer division and remainder by zero give 0.\n" + pack_functions_comment(signature) + " */\n";

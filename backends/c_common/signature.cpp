@@ -102,6 +102,11 @@ Signature make_signature(const Program& program, const std::vector<Ast>& kernels
   for (const Tensor& tensor : program.tensors())
     if (tensor.role == TensorRole::local && used.count(tensor.name) != 0)
       signature.locals.push_back(make_argument(tensor, signature.names));
+  // Engines that copy boxes want tensors to start at whole pieces.
+  for (const Ast& ast : kernels)
+    for (const auto& [name, statement] : ast.statements)
+      for (TensorArgument& argument : signature.arguments)
+        if (statement.kind == "copy_in" && !statement.signal.empty() && statement.read_arrays.front() == argument.tensor) argument.alignment = kBoxAlignment;
   return signature;
 }
 

@@ -10,6 +10,9 @@
 
 namespace tileopt {
 
+/// Bytes that a tensor starts at a multiple of where an engine copies boxes of it (CUDA driver API, cuTensorMapEncodeTiled).
+inline constexpr long kBoxAlignment = 16;
+
 /// A program tensor as the launcher and the kernels see it.
 struct TensorArgument {
   std::string tensor;
@@ -21,6 +24,7 @@ struct TensorArgument {
   std::vector<AstExprPtr> strides;  ///< as the layout gives them, one per dimension; empty: no gaps
   bool packed = false;            ///< two elements a byte
   bool by_value = false;          ///< rank-0 `in`
+  long alignment = 0;             ///< bytes that its address must be a multiple of, beyond its element; 0: nothing more
   bool written() const { return role == TensorRole::out || role == TensorRole::inout; }
 };
 

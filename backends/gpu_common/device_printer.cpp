@@ -13,6 +13,8 @@ namespace tileopt {
 namespace {
 constexpr const char* kCopyPipe = "async_copy";  ///< of the machine files
 constexpr const char* kMatrixPipe = "wgmma";
+constexpr const char* kBoxPipe = "tma";
+constexpr long kPhaseBytes = 8;     ///< of a barrier in memory
 constexpr long kSeveralCopies = 4;  ///< of one thread, from which one test for all of them is worth a second text
 
 /// Pipes whose groups have words in the language of devices: asynchronous copies of one thread.
@@ -37,7 +39,8 @@ DevicePrinter::DevicePrinter(const Program& program, const Signature& signature,
 
 PrintedLaunches DevicePrinter::print(int position) {
   position_ = position;
-  check_ast(ast_, program_, signature_, {{"register", "stack", "shared", "workspace"}, true, printable_pipes(machine_)});
+  const bool phases = machine_.backend == "cuda" && machine_.find_pipe(kBoxPipe) != nullptr;
+  check_ast(ast_, program_, signature_, {{"register", "stack", "shared", "workspace"}, true, printable_pipes(machine_), phases});
   registers_ = classify_register_arrays(ast_, machine_);
   tensors_ = add_tensors();
   print_node(ast_.root);
@@ -187,6 +190,21 @@ void DevicePrinter::print_sync(const AstSync& sync) {
   // check_ast has refused all other kinds.
   const Synchronization& declared = ast_.synchronizations.at(sync.statement);
   const SyncKind kind = declared.kind;
+  if (kind == SyncKind::wait || kind == SyncKind::expect) {
+    const long slots = ast_.find_ring(ast_.find_barrier(declared.target)->ring)->slots;
+    const AstExprPtr slot = slot_of_position(sync.position, slots), phase = phase_of_position(sync.position, slots);
+    helpers_.request("tileopt_phases");
+    if (kind == SyncKind::wait) out_.line("tileopt_phase_wait(" + phase_c(declared.target, sync.position) + ", (unsigned)(" + c_bound(sync.position, 6) + ") / " + std::to_string(slots) + "u % 2u);");
+    else out_.line("tileopt_phase_expect(" + phase_c(declared.target, sync.position) + ", " + std::to_string(declared.bytes) + ");");
+    if (muted_ > 0) return;
+    PrintFacts::Sync fact;
+    fact.statement = sync.statement;
+    fact.slot = ast_expr_text(slot);
+    if (kind == SyncKind::wait) fact.phase = ast_expr_text(phase);
+    fact.bytes = declared.bytes;
+    facts_.syncs.push_back(fact);
+    return;
+  }
   const bool matrices = declared.target == kMatrixPipe;
   helpers_.request(kind == SyncKind::barrier ? "tileopt_block_barrier" : matrices ? "tileopt_wgmma_groups" : "tileopt_async_groups");
   if (kind == SyncKind::open) hold_registers();
@@ -195,12 +213,76 @@ void DevicePrinter::print_sync(const AstSync& sync) {
   else if (kind == SyncKind::fence) out_.line(pipe + "memory_fence();");
   else if (kind == SyncKind::await) out_.line(pipe + "wait(" + std::to_string(sync.pending) + ");");
   else out_.line(pipe + sync_kind_name(kind) + "();");
-  if (kind == SyncKind::await && matrices) hold_registers();
+  // What is in flight still fills them.
+  if (kind == SyncKind::await && matrices && sync.pending == 0) hold_registers();
   if (muted_ > 0) return;
   PrintFacts::Sync fact;
   fact.statement = sync.statement;
   fact.pending = sync.pending;
   facts_.syncs.push_back(fact);
+}
+
+std::string DevicePrinter::phase_c(const std::string& barrier, const AstExprPtr& position) {
+  const long slots = ast_.find_ring(ast_.find_barrier(barrier)->ring)->slots;
+  const auto found = phases_.find(barrier);
+  if (found == phases_.end()) refuse("ast", barrier, "barrier " + barrier + " is used outside of its ring's scope");
+  return found->second + " + (unsigned)(" + c_bound(position, 6) + ") % " + std::to_string(slots) + "u";
+}
+
+/// One thread makes the barriers ready, and all meet: no position has been waited for, or filled, before.
+void DevicePrinter::declare_rings(const AstAllocate& allocate) {
+  for (const Barrier& barrier : ast_.barriers) {
+    if (barrier.scope != BarrierScope::mbarrier || !contains(allocate.rings, barrier.ring)) continue;
+    if (!launch_ || agent_loops_ > 0 || around_.size() > host_loops_) refuse("ast", barrier.name, "ring " + barrier.ring + " starts inside a loop of a block: its positions would have to go on");
+    const long slots = ast_.find_ring(barrier.ring)->slots, bytes = kPhaseBytes * slots, offset = reserve_shared(barrier.name, bytes, kPhaseBytes);
+    const std::string name = names_.declare_array(barrier.name);
+    phases_[barrier.name] = name;
+    helpers_.request("tileopt_phases");
+    helpers_.request("TILEOPT_SHARED_BASE");
+    helpers_.request("tileopt_block_barrier");
+    out_.line("uint64_t* const " + name + " = (uint64_t*)(void*)(TILEOPT_SHARED_BASE + " + std::to_string(offset) + "); /* a barrier for each slot of " + barrier.ring + " */");
+    out_.line("if (TILEOPT_THREAD_X == 0) tileopt_phases_begin(" + name + ", " + std::to_string(slots) + ", " + std::to_string(barrier.arrivals) + ");");
+    out_.line("tileopt_block_barrier();");
+    // Moved into the loop, what sets registers would stand between products in flight, and compilers then run those one by one.
+    hold_registers();
+    if (muted_ > 0) continue;
+    facts_.phases.push_back({barrier.name, slots, barrier.arrivals});
+    facts_.buffers.push_back({barrier.name, "shared", bytes, slots, launch_name_, offset, kPhaseBytes});
+  }
+}
+
+void DevicePrinter::print_box_copy(const AstLeaf& leaf, PrintFacts::Leaf fact) {
+  const AstStatement& statement = ast_.statements.at(leaf.statement);
+  const Atom& atom = *machine_.find_atom(statement.atom);
+  const auto argument = std::find_if(tensors_.begin(), tensors_.end(), [&](const TensorArgument* a) { return a->tensor == statement.read_arrays.front(); });
+  const Barrier* barrier = ast_.find_barrier(statement.signal);
+  if (argument == tensors_.end() || (*argument)->alignment == 0 || barrier == nullptr || leaf.signal_position == nullptr || agent_loops_ == 0)
+    refuse("atom", leaf.statement, "atom " + atom.name + " is issued by one thread, copies boxes of an argument, and signals a barrier");
+  AstLeaf resolved = leaf;
+  resolved.write = resolve(leaf.write);
+  for (auto& read : resolved.reads) read = resolve(read);
+  const LeafView view = make_leaf_view(resolved, ast_, program_, storage_, settled_);
+  fact.box_copy = describe_box_copy(view, leaf, atom, **argument);
+  const auto known = std::find_if(maps_.begin(), maps_.end(), [&](const BoxMap& map) { return map.tensor == fact.box_copy->tensor && map.copy.box == fact.box_copy->box; });
+  std::string map;
+  if (known != maps_.end()) map = known->name;
+  else {
+    BoxMap made{names_.fresh((*argument)->name + "_map"), (*argument)->tensor, {}, *fact.box_copy};
+    for (std::size_t d = (*argument)->shape.size(); d-- > 0;) made.extents.push_back(c_bound((*argument)->shape[d]));
+    map = made.name;
+    maps_.push_back(std::move(made));
+  }
+  const std::string dims = std::to_string(fact.box_copy->box.size());
+  helpers_.request("TILEOPT_TENSOR_MAP");
+  helpers_.request("tileopt_copy_box" + dims);
+  std::string coordinates;
+  for (std::size_t d = view.reads[0].corner.size(); d-- > 0;) coordinates += ", (int)(" + c_bound(view.reads[0].corner[d]) + ")";
+  const Storage& to = *view.write.storage;
+  out_.line("tileopt_copy_box" + dims + "(" + to.name + " + (" + storage_.plain_offset_c(to, view.write.corner) + "), &" + map + ", " + phase_c(statement.signal, leaf.signal_position) + coordinates + ");");
+  if (muted_ > 0) return;
+  fact.pipe = atom.pipe;
+  fact.signal_slot = ast_expr_text(slot_of_position(leaf.signal_position, ast_.find_ring(barrier->ring)->slots));
+  facts_.leaves.push_back(std::move(fact));
 }
 
 void DevicePrinter::hold_registers() {
@@ -254,6 +336,18 @@ void DevicePrinter::declare_workspace(const Array& array) {
   storage_.add(storage);
 }
 
+long DevicePrinter::reserve_shared(const std::string& name, long bytes, long alignment) {
+  const auto known = shared_offsets_.find(name);
+  if (known != shared_offsets_.end()) return known->second;
+  const long offset = (shared_bytes_ + alignment - 1) / alignment * alignment;
+  shared_bytes_ = offset + (bytes + kBlockAlignment - 1) / kBlockAlignment * kBlockAlignment;
+  const Space* space = machine_.find_space("shared");
+  if (space != nullptr && space->capacity > 0 && static_cast<double>(shared_bytes_) > space->capacity)
+    refuse("capacity", "promotions[" + name + "]", "shared arrays need " + std::to_string(shared_bytes_) + " bytes, a block has " + std::to_string(static_cast<long>(space->capacity)));
+  shared_offsets_[name] = offset;
+  return offset;
+}
+
 void DevicePrinter::declare_array(const Array& array) {
   if (array.space == "workspace" && launch_)
     refuse("capacity", "promotions[" + array.name + "]", "workspace array " + array.name + " inside a block would be shared by all blocks");
@@ -274,25 +368,18 @@ void DevicePrinter::declare_array(const Array& array) {
     storage.strides.insert(storage.strides.begin(), ast_integer(array.stored_elements()));
   }
   const long bytes = array.slots * array.stored_elements() * size_bytes(array.element);
-  const long alignment = std::max<long>(kBlockAlignment, array.alignment);
-  if (shared && shared_offsets_.count(array.name) == 0) shared_bytes_ = (shared_bytes_ + alignment - 1) / alignment * alignment;
-  const auto [slot, fresh] = shared ? shared_offsets_.emplace(array.name, shared_bytes_) : std::pair(shared_offsets_.end(), false);
+  const long alignment = std::max<long>(kBlockAlignment, array.alignment), offset = shared ? reserve_shared(array.name, bytes, alignment) : 0;
   if (shared) storage.alignment = alignment;
   storage.swizzle = array.swizzle;
   if (muted_ == 0) {
-    facts_.buffers.push_back({array.name, array.space, bytes, array.slots, shared ? launch_name_ : "", shared ? slot->second : 0, storage.alignment});
+    facts_.buffers.push_back({array.name, array.space, bytes, array.slots, shared ? launch_name_ : "", offset, storage.alignment});
     facts_.buffers.back().strides = array.strides;
     facts_.buffers.back().swizzle = array.swizzle;
   }
   const std::string type = storage_type_c(array.element), keeps = " /* " + shape_text(storage.extents) + " of " + array.tensor + " */";
   if (shared) {
-    if (fresh) shared_bytes_ += (bytes + kBlockAlignment - 1) / kBlockAlignment * kBlockAlignment;
-    const Space* space = machine_.find_space("shared");
-    if (space != nullptr && space->capacity > 0 && static_cast<double>(shared_bytes_) > space->capacity)
-      refuse("capacity", "promotions[" + array.name + "]", "shared arrays need " + std::to_string(shared_bytes_) + " bytes, a block has " +
-                                                               std::to_string(static_cast<long>(space->capacity)));
     helpers_.request("TILEOPT_SHARED_BASE");
-    out_.line(type + "* const " + storage.name + " = (" + type + "*)(void*)(TILEOPT_SHARED_BASE + " + std::to_string(slot->second) + ");" + keeps);
+    out_.line(type + "* const " + storage.name + " = (" + type + "*)(void*)(TILEOPT_SHARED_BASE + " + std::to_string(offset) + ");" + keeps);
     return storage_.add(storage);
   }
   if (array.space == "register") storage.kind = registers_.kinds.at(array.name);
@@ -395,6 +482,9 @@ void DevicePrinter::print_launch(const AstFor& root) {
   agent_loops_ = 0;
   launch_name_ = "tileopt_kernel_" + std::to_string(position_) + "_" + std::to_string(launches_++) + "_" + ast_.kernel;
   shared_offsets_.clear();
+  phases_.clear();
+  maps_.clear();
+  host_loops_ = around_.size();
   shared_bytes_ = 0;
   for (const BlockLoop& block : launch_->blocks) names_.declare_value(block.loop->variable);
   const std::string grid = grid_lines(*launch_);
@@ -427,9 +517,16 @@ void DevicePrinter::print_launch(const AstFor& root) {
     if (mentions(strides + text, variable)) strides = "  " + definitions[i] + "\n" + strides;
   }
   text = strides + text;
+  std::string maps;
+  for (const BoxMap& map : maps_) {
+    used_tensors_.insert(map.tensor);
+    parameters.push_back("const __grid_constant__ tileopt_tensor_map " + map.name);
+    arguments.push_back(map.name);
+    maps += map_lines(map, names_.array(map.tensor));
+  }
   for (const std::string& size : signature_.sizes) {
     const std::string& name = names_.value(size);
-    if (mentions(grid, name)) used_sizes_.insert(size);
+    if (mentions(grid + maps, name)) used_sizes_.insert(size);
     if (!mentions(text, name)) continue;
     used_sizes_.insert(size);
     sizes.push_back("const int64_t " + name);
@@ -463,7 +560,7 @@ void DevicePrinter::print_launch(const AstFor& root) {
   kernels_ += "extern \"C\" __global__ void __launch_bounds__(" + std::to_string(plan.threads) + resident_blocks(plan.threads) + ") " + name + "(" + join(sizes, ", ") + ") {\n" + text + "}\n\n";
 
   out_.open("");
-  out_.raw(grid);
+  out_.raw(grid + maps);
   given.insert(given.begin(), {name, "dim3((unsigned)tileopt_blocks)",
                                "dim3(" + std::to_string(plan.threads) + ")",
                                std::to_string(shared_bytes_), "stream"});

@@ -11,6 +11,7 @@
 
 #include "backends/c_common/body_printer.h"
 #include "backends/c_common/launcher.h"
+#include "backends/gpu_common/box_copy.h"
 #include "backends/gpu_common/launch_plan.h"
 
 namespace tileopt {
@@ -35,6 +36,8 @@ class DevicePrinter : private BodyPrinter {
   void declare_array(const Array& array) override;
   void print_sync(const AstSync& sync) override;
   void print_together(const AstLeaf& leaf, PrintFacts::Leaf fact) override;
+  void print_box_copy(const AstLeaf& leaf, PrintFacts::Leaf fact) override;
+  void declare_rings(const AstAllocate& allocate) override;
   void begin_allocation() override { held_around_.push_back(held_.size()); }
   void end_allocation() override {
     held_.resize(held_around_.back());
@@ -42,6 +45,11 @@ class DevicePrinter : private BodyPrinter {
   }
   /// Accesses to registers that an instruction fills later are not moved past this place.
   void hold_registers();
+
+  /// Bytes of the block's memory behind what is there, from a multiple of `alignment` on.
+  long reserve_shared(const std::string& name, long bytes, long alignment);
+  /// `kb_full + kb % 3`: the barrier of a position's slot.
+  std::string phase_c(const std::string& barrier, const AstExprPtr& position);
 
   void print_launch(const AstFor& root);
   std::string resident_blocks(long threads) const;
@@ -67,7 +75,10 @@ class DevicePrinter : private BodyPrinter {
   std::vector<std::string> agent_variables_;  ///< of the agent loops around, outermost first
   std::vector<std::string> held_;             ///< arrays of registers in scope that instructions of several threads fill
   std::vector<std::size_t> held_around_;      ///< how many there were where each lifetime around began
+  std::size_t host_loops_ = 0;                ///< around the launch that is printed
   int agent_loops_ = 0;                       ///< around what is printed
+  std::map<std::string, std::string> phases_; ///< barriers in memory, as they are called
+  std::vector<BoxMap> maps_;                  ///< of the launch that is printed
   std::map<std::string, long> shared_offsets_;
   long shared_bytes_ = 0;
   std::string launch_name_;                   ///< of the function that is printed

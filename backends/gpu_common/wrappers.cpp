@@ -58,6 +58,73 @@ std::string hold_wrapper(const std::string& count) {
   return "static __device__ __forceinline__ void tileopt_hold" + count + "(float (&d)[" + count + "]) {\n  asm volatile(\"\" : " + register_list(std::stol(count), true) + " :: \"memory\");\n}\n";
 }
 
+/// Barriers in memory: a phase is complete when its arrivals were made and the bytes that were announced have come (PTX ISA, "mbarrier").
+const char* const phases = R"(static __device__ __forceinline__ void tileopt_phases_begin(uint64_t* phases, int slots, unsigned arrivals) {
+  for (int slot = 0; slot < slots; ++slot)
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"((unsigned)__cvta_generic_to_shared(phases + slot)), "r"(arrivals) : "memory");
+  asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+}
+static __device__ __forceinline__ void tileopt_phase_expect(uint64_t* phase, unsigned bytes) {
+  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"((unsigned)__cvta_generic_to_shared(phase)), "r"(bytes) : "memory");
+}
+static __device__ __forceinline__ void tileopt_phase_wait(uint64_t* phase, unsigned parity) {
+  const unsigned address = (unsigned)__cvta_generic_to_shared(phase);
+  unsigned done = 0;
+  do {
+    asm volatile("{\n.reg .pred p;\nmbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\nselp.u32 %0, 1, 0, p;\n}" : "=r"(done) : "r"(address), "r"(parity) : "memory");
+  } while (done == 0);
+}
+)";
+
+/// What the engine that copies boxes is told of a tensor. Extents and boxes: elements, the fastest dimension first (CUDA driver API,
+/// cuTensorMapEncodeTiled: elements of 1, 2, 4 or 8 bytes; rows of 128 bytes that are swizzled; 128 bytes fetched at a time into the second
+/// cache; zeros beyond the extents).
+const char* const tensor_map = R"(struct alignas(64) tileopt_tensor_map {
+  uint64_t words[16];
+};
+#if !defined(__CUDACC_RTC__)
+/* 0, or the engine does not take the tensor. */
+static int tileopt_map_tensor(tileopt_tensor_map* map, const void* first, int element_bytes, int rank, const int64_t* extents, const int64_t* box, int swizzle) {
+  typedef int (*encode_type)(void*, int, unsigned, void*, const uint64_t*, const uint64_t*, const unsigned*, const unsigned*, int, int, int, int);
+  static void* encode = NULL;
+  cudaDriverEntryPointQueryResult found = cudaDriverEntryPointSuccess;
+#if CUDART_VERSION >= 12050
+  if (encode == NULL && cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &encode, 12000, cudaEnableDefault, &found) != cudaSuccess) return 1;
+#else
+  if (encode == NULL && cudaGetDriverEntryPoint("cuTensorMapEncodeTiled", &encode, cudaEnableDefault, &found) != cudaSuccess) return 1;
+#endif
+  if (encode == NULL || found != cudaDriverEntryPointSuccess) return 1;
+  uint64_t lengths[5], strides[5], stride = (uint64_t)element_bytes;
+  unsigned sides[5], steps[5];
+  for (int d = 0; d < rank; ++d) {
+    if (extents[d] > 2147483647) return 1;
+    lengths[d] = extents[d] > 0 ? (uint64_t)extents[d] : 1;
+    strides[d] = stride *= lengths[d];
+    sides[d] = (unsigned)box[d];
+    steps[d] = 1;
+  }
+  const int type = element_bytes == 1 ? 0 : element_bytes == 2 ? 1 : element_bytes == 4 ? 2 : 4, swizzles = swizzle == 128 ? 3 : swizzle == 64 ? 2 : swizzle == 32 ? 1 : 0;
+  for (int d = 0; d + 1 < rank; ++d)
+    if (extents[0] == 0) strides[d] = 16;
+  return ((encode_type)encode)(map, type, (unsigned)rank, (void*)first, lengths, strides, sides, steps, 0, swizzles, 2, 0);
+}
+#endif
+)";
+
+/// "tileopt_copy_box2": a box of two dimensions from global memory into the block's, counted by a barrier.
+std::string box_wrapper(const std::string& dims) {
+  std::string parameters, list, operands;
+  for (int d = 0; d < std::stoi(dims); ++d) {
+    const std::string name = "c" + std::to_string(d);
+    parameters += ", int " + name;
+    list += (d == 0 ? "" : ", ") + std::string("%") + std::to_string(3 + d);
+    operands += ", \"r\"(" + name + ")";
+  }
+  return "static __device__ __forceinline__ void tileopt_copy_box" + dims + "(void* shared, const tileopt_tensor_map* map, uint64_t* phase" + parameters + ") {\n" +
+         "  asm volatile(\"cp.async.bulk.tensor." + dims + "d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {" + list + "}], [%2];\"\n" +
+         "               ::\"r\"((unsigned)__cvta_generic_to_shared(shared)), \"l\"(map), \"r\"((unsigned)__cvta_generic_to_shared(phase))" + operands + " : \"memory\");\n}\n";
+}
+
 const char* const block_barrier = R"(static __device__ __forceinline__ void tileopt_block_barrier(void) { __syncthreads(); }
 )";
 
@@ -93,6 +160,10 @@ std::string device_wrapper(const std::string& name) {
   const std::string copy = "tileopt_async_copy_or_zero";
   if (name.rfind(copy, 0) == 0) return async_wrapper(name.substr(copy.size()));
   if (name == "tileopt_async_groups") return async_groups;
+  if (name == "tileopt_phases") return phases;
+  if (name == "TILEOPT_TENSOR_MAP") return tensor_map;
+  const std::string box = "tileopt_copy_box";
+  if (name.rfind(box, 0) == 0) return box_wrapper(name.substr(box.size()));
   if (name == "tileopt_matrix") return matrix;
   if (name == "tileopt_wgmma_groups") return wgmma_groups;
   const std::string wgmma = "tileopt_wgmma_", hold = "tileopt_hold";

@@ -61,6 +61,10 @@ Document write_leaf(const PrintFacts::Leaf& leaf) {
       document["matrices"].push_back({{"read", matrix.read}, {"turned", matrix.turned}, {"leading", matrix.leading}, {"stride", matrix.stride}});
   }
   if (!leaf.signal_slot.empty()) document["signal_slot"] = leaf.signal_slot;
+  if (leaf.box_copy) {
+    const PrintFacts::BoxCopy& copy = *leaf.box_copy;
+    document["box_copy"] = {{"tensor", copy.tensor}, {"element_bytes", copy.element_bytes}, {"extents", copy.extents}, {"box", copy.box}, {"coordinates", copy.coordinates}, {"swizzle", copy.swizzle}};
+  }
   for (const PrintFacts::Wide& wide : leaf.wide)
     document["wide"].push_back({{"operand", wide.operand}, {"digit", wide.digit}, {"bytes", wide.bytes}, {"tested", wide.tested}, {"run", wide.run}});
   return document;
@@ -77,8 +81,13 @@ PrintFacts::Matrix read_matrix(const Field& field) {
   return {static_cast<std::size_t>(field["read"].integer()), field["turned"].boolean(), field["leading"].integer(), field["stride"].integer()};
 }
 
+PrintFacts::BoxCopy read_box_copy(const Field& field) {
+  field.allow_only({"tensor", "element_bytes", "extents", "box", "coordinates", "swizzle"});
+  return {field["tensor"].text(), field["element_bytes"].integer(), texts(field["extents"]), field["box"].integers(), texts(field["coordinates"]), static_cast<int>(field["swizzle"].integer())};
+}
+
 PrintFacts::Leaf read_leaf(const Field& field) {
-  field.allow_only({"statement", "subscripts", "extents", "points", "tested", "signal_slot", "streamed", "wide", "pipe", "wrapper", "together", "matrices"});
+  field.allow_only({"statement", "subscripts", "extents", "points", "tested", "signal_slot", "streamed", "wide", "pipe", "wrapper", "together", "matrices", "box_copy"});
   PrintFacts::Leaf leaf = {field["statement"].text(), texts(field["subscripts"]), texts(field["extents"]), field["points"].integer(), texts(field["tested"]),
           field.has("signal_slot") ? field["signal_slot"].text() : "", field.has("streamed") && field["streamed"].boolean()};
   if (field.has("pipe")) leaf.pipe = field["pipe"].text();
@@ -87,6 +96,7 @@ PrintFacts::Leaf read_leaf(const Field& field) {
     leaf.together = texts(field["together"]);
     for (const Field& matrix : field["matrices"].items()) leaf.matrices.push_back(read_matrix(matrix));
   }
+  if (field.has("box_copy")) leaf.box_copy = read_box_copy(field["box_copy"]);
   if (field.has("wide"))
     for (const Field& wide : field["wide"].items()) leaf.wide.push_back(read_wide(wide));
   return leaf;
@@ -138,6 +148,13 @@ PrintFacts::Launch read_launch(const Field& field) {
   return {field["kernel"].text(), field["threads"].integer(), field["shared_bytes"].integer()};
 }
 
+Document write_phases(const PrintFacts::Phases& phases) { return {{"barrier", phases.barrier}, {"slots", phases.slots}, {"arrivals", phases.arrivals}}; }
+
+PrintFacts::Phases read_phases(const Field& field) {
+  field.allow_only({"barrier", "slots", "arrivals"});
+  return {field["barrier"].text(), field["slots"].integer(), field["arrivals"].integer()};
+}
+
 Document write_sync(const PrintFacts::Sync& sync) {
   return {{"statement", sync.statement}, {"slot", sync.slot},       {"phase", sync.phase},    {"amount", sync.amount},
           {"bytes", sync.bytes},         {"pending", sync.pending}, {"elected", sync.elected}};
@@ -161,6 +178,7 @@ Document write_print_facts(const PrintFacts& facts) {
   for (const PrintFacts::Layout& layout : facts.layouts) document["layouts"].push_back(write_layout(layout));
   if (!facts.syncs.empty()) document["syncs"] = Document::array();
   for (const PrintFacts::Sync& sync : facts.syncs) document["syncs"].push_back(write_sync(sync));
+  for (const PrintFacts::Phases& phases : facts.phases) document["phases"].push_back(write_phases(phases));
   if (!facts.launches.empty()) document["launches"] = Document::array();
   for (const PrintFacts::Launch& launch : facts.launches) document["launches"].push_back(write_launch(launch));
   document["conditions"] = facts.conditions;
@@ -170,12 +188,14 @@ Document write_print_facts(const PrintFacts& facts) {
 }
 
 PrintFacts read_print_facts(const Field& field) {
-  field.allow_only({"loops", "leaves", "buffers", "layouts", "syncs", "launches", "conditions", "registers", "fenced"});
+  field.allow_only({"loops", "leaves", "buffers", "layouts", "syncs", "phases", "launches", "conditions", "registers", "fenced"});
   PrintFacts facts;
   if (field.has("layouts"))
     for (const Field& layout : field["layouts"].items()) facts.layouts.push_back(read_layout(layout));
   if (field.has("syncs"))
     for (const Field& sync : field["syncs"].items()) facts.syncs.push_back(read_sync(sync));
+  if (field.has("phases"))
+    for (const Field& phases : field["phases"].items()) facts.phases.push_back(read_phases(phases));
   if (field.has("launches"))
     for (const Field& launch : field["launches"].items()) facts.launches.push_back(read_launch(launch));
   for (const Field& loop : field["loops"].items()) facts.loops.push_back(read_loop(loop));

@@ -1,6 +1,7 @@
 /// The product of a compile: source text, header, certificate.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -54,6 +55,15 @@ struct PrintFacts {
     long leading = 0;      ///< from one slab of the columns to the next, where there are several and it is turned
     long stride = 0;       ///< from one group of eight rows to the next
   };
+  /// A tensor as an engine is told of it that copies boxes: dimensions from the fastest to the slowest, rows without gaps.
+  struct BoxCopy {
+    std::string tensor;
+    long element_bytes = 0;
+    std::vector<std::string> extents;      ///< of the tensor, ast_expr_text over the sizes; beyond them the box is zero
+    std::vector<long> box;                 ///< elements
+    std::vector<std::string> coordinates;  ///< of the box's first element, ast_expr_text
+    int swizzle = 0;                       ///< bytes of a row of the box in memory, whose 16-byte pieces are swapped by its number
+  };
   /// An operand of a leaf that moves several neighbours at once, where the whole box runs.
   struct Wide {
     std::size_t operand = 0;  ///< 0: what is written, 1 + r: read r
@@ -74,6 +84,7 @@ struct PrintFacts {
     std::string pipe = "";                 ///< where it was printed to run asynchronously; "": done at once
     std::string wrapper = "";              ///< of an instruction that several agents run; "": none
     std::vector<Matrix> matrices = {};     ///< its operands
+    std::optional<BoxCopy> box_copy = std::nullopt;
     std::vector<std::string> together = {};  ///< variables of the agent loops that run it together: printed places are those at 0
   };
   /// A synchronisation statement. Slots and phases are ast_expr_text over loops, sizes and `g0`, the ring's base.
@@ -86,6 +97,12 @@ struct PrintFacts {
     long pending = 0;        ///< await
     bool elected = false;
   };
+  /// A barrier in memory, one for each slot of its ring, made ready before anybody uses it.
+  struct Phases {
+    std::string barrier;
+    long slots = 1, arrivals = 1;
+  };
+  std::vector<Phases> phases = {};
   /// A nest of blocks of a GPU's kernel. Arrays in shared memory lie in the region of its name.
   struct Launch {
     std::string kernel;     ///< name of the printed function

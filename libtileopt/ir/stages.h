@@ -173,6 +173,10 @@ class PipelinedSchedule {
     std::string digit, ring;
     long slots = 2, distance = 1;
     std::string pipe = "";             ///< of the asynchronous copies; "" = all are ordinary
+    std::string counted = "";          ///< mbarrier that counts the bytes of asynchronous copies; "" = they are waited for in groups
+    long bytes = 0;                    ///< that copies bring to one position of it
+    /// Computations that still read their slots while the next one is issued: slots that no copy on its way takes.
+    long in_flight() const { return counted.empty() ? 0 : slots - distance; }
     std::vector<std::string> arrays;   ///< of the ring
     std::vector<std::string> held;     ///< register arrays between an ordinary load and its store
     std::vector<std::string> issued;   ///< statements that run ahead, before the computation

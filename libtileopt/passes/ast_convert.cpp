@@ -88,6 +88,7 @@ AstLeaf substitute_leaf(AstLeaf leaf, const std::map<std::string, AstExprPtr>& v
   for (std::vector<AstExprPtr>& read : leaf.reads) rewrite(read);
   rewrite(leaf.indices);
   rewrite(leaf.extents);
+  if (leaf.signal_position != nullptr) leaf.signal_position = substitute_names(leaf.signal_position, values);
   return leaf;
 }
 }  // namespace
@@ -112,6 +113,11 @@ AstNodePtr substitute_names(const AstNodePtr& node, const std::map<std::string, 
     return make_node(AstIf{substitute_names(branch->condition, values), substitute_names(branch->then_body, values), substitute_names(branch->else_body, values)});
   if (const AstAllocate* allocate = std::get_if<AstAllocate>(&node->node))
     return make_node(AstAllocate{allocate->arrays, substitute_names(allocate->body, values), allocate->rings});
+  if (const AstSync* sync = std::get_if<AstSync>(&node->node)) {
+    AstSync result = *sync;
+    if (sync->position != nullptr) result.position = substitute_names(sync->position, values);
+    return make_node(std::move(result));
+  }
   return make_node(substitute_leaf(std::get<AstLeaf>(node->node), values));
 }
 

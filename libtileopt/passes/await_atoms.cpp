@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "passes/ast_children.h"
+#include "support/text.h"
 
 namespace tileopt {
 
@@ -12,12 +13,31 @@ class AtomAwaiter {
  public:
   AtomAwaiter(const SynchronizedSchedule& synchronized, Ast& ast) : synchronized_(synchronized), ast_(ast) {}
 
-  void run() { ast_.root = host(ast_.root); }
+  void run() {
+    find_ordinary_writes(ast_.root);
+    ast_.root = host(ast_.root);
+  }
 
  private:
   const Pipe* pipe_of(const std::string& statement) const {
     const auto found = synchronized_.flights().find(statement);
     return found == synchronized_.flights().end() ? nullptr : &found->second;
+  }
+
+  struct Place {
+    std::string ring;
+    AstExprPtr position;
+  };
+  /// Arrays that atoms read, and that something writes which the engines see behind a fence alone.
+  void find_ordinary_writes(const AstNodePtr& node) {
+    if (node == nullptr) return;
+    if (const auto* leaf = std::get_if<AstLeaf>(&node->node)) {
+      const AstStatement& statement = ast_.statements.at(leaf->statement);
+      const bool own_engine = pipe_of(leaf->statement) != nullptr || !statement.signal.empty();
+      for (const auto& [name, other] : ast_.statements)
+        if (!own_engine && pipe_of(name) != nullptr && contains(other.read_arrays, statement.write_array)) fences_ = true;
+    }
+    for (const AstNodePtr& child : children_of(node)) find_ordinary_writes(child);
   }
 
   /// Every leaf of the subtree, and whether there is one that flies on a pipe.
@@ -62,16 +82,19 @@ class AtomAwaiter {
     if (node == nullptr) return nullptr;
     if (const auto* sync = std::get_if<AstSync>(&node->node)) {
       const bool meets = ast_.synchronizations.at(sync->statement).kind == SyncKind::barrier;
-      return meets && later != nullptr && later->fenced ? make_node(AstBlock{{statement(SyncKind::fence, *later), node}}) : node;
+      return meets && fences_ && later != nullptr && later->fenced ? make_node(AstBlock{{statement(SyncKind::fence, *later), node}}) : node;
     }
     const Census census = census_of(node);
     if (census.leaves > 0 && census.leaves == census.flying && census.syncs == 0 && census.one_pipe) {
       std::vector<AstNodePtr> steps = {node, statement(SyncKind::commit, *census.pipe)};
-      awaited_ = statement(SyncKind::await, *census.pipe, place_in_ring(node));
+      const Place place = place_in_ring(node);
+      flying_ = groups_in_flight(place);
+      awaited_ = statement(SyncKind::await, *census.pipe, flying_ == 0 ? place : Place{place.ring, minus(place.position, flying_)}, flying_);
       if (census.pipe->fenced) steps.insert(steps.begin(), statement(SyncKind::open, *census.pipe));
       return make_node(AstBlock{std::move(steps)});
     }
-    const bool repeats = std::holds_alternative<AstFor>(node->node);
+    const auto* loop = std::get_if<AstFor>(&node->node);
+    const bool repeats = loop != nullptr;
     const bool in_order = std::holds_alternative<AstBlock>(node->node);
     std::vector<AstNodePtr> children = children_of(node);
     const Pipe* after = repeats && census.pipe != nullptr ? census.pipe : later;
@@ -81,13 +104,29 @@ class AtomAwaiter {
       if (awaited_ != nullptr && !in_order) children[i] = make_node(AstBlock{{children[i], std::exchange(awaited_, nullptr)}});
       // What follows and only copies runs meanwhile; the first thing that does not finds the atoms done.
       if (awaited_ != nullptr) {
+        if (flying_ > 0) landing_ = awaited_;
         std::size_t behind = i + 1;
         while (behind < children.size() && only_copies(children[behind])) ++behind;
         children.insert(children.begin() + static_cast<long>(behind), std::exchange(awaited_, nullptr));
       }
       if (in_order && inside.pipe != nullptr) after = inside.pipe;
     }
-    return with_children(node, children);
+    const AstNodePtr result = with_children(node, children);
+    if (!repeats || landing_ == nullptr) return result;
+    // The last ones are awaited one after the other, behind the loop.
+    std::vector<AstNodePtr> steps = {result};
+    const auto& in_loop = std::get<AstSync>(std::exchange(landing_, nullptr)->node);
+    for (long pending = std::exchange(flying_, 0); pending-- > 0;)
+      steps.push_back(make_node(AstSync{in_loop.statement, minus(ast_operation(AstExpr::Kind::sub, {loop->upper, loop->lower}), pending), pending}));
+    return make_node(AstBlock{std::move(steps)});
+  }
+
+  static AstExprPtr minus(const AstExprPtr& value, long amount) { return amount == 0 ? value : ast_operation(AstExpr::Kind::sub, {value, ast_integer(amount)}); }
+  /// Slots of the ring that copies leave alone for as long.
+  long groups_in_flight(const Place& place) const {
+    for (const PipelinedSchedule::Pipeline& pipeline : synchronized_.pipelined().pipelines())
+      if (!place.ring.empty() && pipeline.ring == place.ring) return pipeline.in_flight();
+    return 0;
   }
 
   /// Copies, and what commits them: nothing that computes, meets or awaits.
@@ -99,10 +138,6 @@ class AtomAwaiter {
     return std::all_of(children.begin(), children.end(), [&](const AstNodePtr& child) { return only_copies(child); });
   }
 
-  struct Place {
-    std::string ring;
-    AstExprPtr position;
-  };
   /// Of the slots that the atoms read: what awaits them stands at the same position.
   Place place_in_ring(const AstNodePtr& node) const {
     if (node == nullptr) return {};
@@ -117,14 +152,17 @@ class AtomAwaiter {
     return {};
   }
 
-  AstNodePtr statement(SyncKind kind, const Pipe& pipe, const Place& place = {}) {
+  AstNodePtr statement(SyncKind kind, const Pipe& pipe, const Place& place = {}, long pending = 0) {
     const std::string name = sync_kind_name(kind) + "_" + pipe.name + (place.ring.empty() ? "" : "_" + place.ring);
     ast_.synchronizations.emplace(name, Synchronization{name, kind, pipe.name, place.ring});
-    return make_node(AstSync{name, place.position});
+    return make_node(AstSync{name, place.position, pending});
   }
 
   const SynchronizedSchedule& synchronized_;
   Ast& ast_;
+  bool fences_ = false;     ///< somebody writes what atoms read in a way that they see behind a fence alone
+  long flying_ = 0;         ///< groups that `awaited_` leaves in flight
+  AstNodePtr landing_;      ///< the await inside a loop that leaves some in flight, until the loop ends
   AstNodePtr awaited_;  ///< of the part that has been opened and committed last, until its place is found
 };
 }  // namespace

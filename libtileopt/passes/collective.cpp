@@ -41,9 +41,9 @@ std::string why_not_fragment(const AtomSteps& steps, const ProductSteps& product
   return problem;
 }
 
-std::string why_not_matrix(const Array& array, int swizzle) {
+std::string why_not_matrix(const Array& array, int swizzle, const std::string& atom) {
   const long bytes = size_bytes(array.element), pieces = swizzle / kPieceBytes;
-  const std::string wanted = "the atom wants rows of " + std::to_string(swizzle) + " bytes with swizzled pieces: ";
+  const std::string wanted = "atom " + atom + " wants rows of " + std::to_string(swizzle) + " bytes with swizzled pieces: ";
   if (array.swizzle.empty()) return wanted + "array " + array.name + " is not swizzled";
   if (!array.strides.empty()) return wanted + "rows of " + array.name + " are padded";
   std::vector<long> strides(array.extents.size(), 1);

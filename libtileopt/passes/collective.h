@@ -25,7 +25,7 @@ std::string why_not_fragment(const AtomSteps& steps, const ProductSteps& product
 
 /// What keeps the array from lying as the instruction finds a matrix: rows of `swizzle` bytes one after the other, their 16-byte pieces
 /// swapped by the row's number; "" where it does.
-std::string why_not_matrix(const Array& array, int swizzle);
+std::string why_not_matrix(const Array& array, int swizzle, const std::string& atom);
 
 /// The accesses of a leaf that an atom's operands are: the right factor is the one that the lanes move.
 std::vector<std::pair<const AtomOperand*, const LeafAccess*>> collective_operands(const Atom& atom, const LeafStatement& leaf);

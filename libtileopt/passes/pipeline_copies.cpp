@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "passes/bulk_copy.h"
+#include "passes/collective.h"
 #include "passes/leaf_functions.h"
 #include "passes/pass_limit.h"
 #include "passes/passes.h"
@@ -133,9 +135,10 @@ class CopyPipeliner {
   std::optional<Infeasible> fly(const Pipelining& asked, const std::string& name, const std::vector<std::string>& copies, PipelinedSchedule::Pipeline& pipeline) {
     const Atom* atom = machine_.find_atom(name);
     const Pipe* pipe = machine_.pipe_of(name);
-    if (atom == nullptr || atom->body != "copy" || pipe == nullptr || pipe->completion != Completion::group)
-      return refuse("atom", asked.after, "machine " + machine_.name + " has no atom `" + name + "` that copies asynchronously in groups", "an empty atom copies by ordinary loads");
+    if (atom == nullptr || atom->body != "copy" || pipe == nullptr || (pipe->completion != Completion::group && pipe->completion != Completion::counted))
+      return refuse("atom", asked.after, "machine " + machine_.name + " has no atom `" + name + "` that copies asynchronously, in groups or counted by bytes", "an empty atom copies by ordinary loads");
     if (!pipeline.pipe.empty() && pipeline.pipe != pipe->name) return refuse("atom", asked.after, "copies of one loop run on pipes " + pipeline.pipe + " and " + pipe->name);
+    if (pipe->completion == Completion::counted) return fly_counted(asked, *atom, copies, pipeline);
     for (LeafStatement& leaf : promoted().statements_) {
       if (!contains(copies, leaf.name)) continue;
       pipeline.issued.push_back(leaf.name);
@@ -155,6 +158,35 @@ class CopyPipeliner {
       pipeline.pipe = pipe->name;
     }
     if (pipeline.pipe.empty()) return refuse("atom", asked.after, "nothing is left for atom " + name + " to copy");
+    return std::nullopt;
+  }
+
+  /// One agent issues boxes, whose bytes a barrier counts. What a box leaves out of the tensor is zero.
+  std::optional<Infeasible> fly_counted(const Pipelining& asked, const Atom& atom, const std::vector<std::string>& copies, PipelinedSchedule::Pipeline& pipeline) {
+    const std::string loads = "an empty atom copies by ordinary loads";
+    for (LeafStatement& leaf : promoted().statements_) {
+      if (!contains(copies, leaf.name)) continue;
+      const Array& array = *find_array(leaf.write.array);
+      const Tensor& tensor = promoted().program().tensor(leaf.reads.front().array);
+      const auto no = [&](const std::string& reason) { return refuse("atom", asked.after, leaf.name + ": " + reason, loads); };
+      if (array.element != tensor.type) return no("it widens what it copies, and atom " + atom.name + " moves bytes");
+      if (leaf.box.size() != static_cast<std::size_t>(atom.rank)) return no("atom " + atom.name + " copies boxes of " + std::to_string(atom.rank) + " digits, and this one has " + std::to_string(leaf.box.size()));
+      for (std::size_t d = 0; d < leaf.box.size(); ++d)
+        if (atom.extents[d] != 0 && atom.extents[d] != leaf.box[d].radix) return no("digit " + leaf.box[d].name + " of its box has another radix than that of atom " + atom.name);
+      if (!leaf.extents.empty() && !leaf.zero_fill) return no("it copies a part of its box, and atom " + atom.name + " fills the rest with zeros");
+      for (const std::string& dim : leaf.dims)
+        if (kind_of(dim) == LevelKind::barrier) return no("digit " + dim + " spreads it over agents, and one of them issues atom " + atom.name);
+      if (const std::string reason = why_not_matrix(array, atom.find_operand("result")->swizzle, atom.name); !reason.empty()) return no(reason);
+      if (const std::string reason = why_not_boxes(promoted().program(), tensor, atom.widest_access(false)); !reason.empty()) return no(reason);
+      long bytes = size_bytes(array.element);  // of one position
+      for (const FittedSchedule::BoxDigit& digit : leaf.box) bytes *= digit.radix;
+      for (std::size_t d = std::find(leaf.dims.begin(), leaf.dims.end(), asked.after) - leaf.dims.begin() + 1; d < leaf.dims.size(); ++d) bytes *= promoted().radix(leaf.dims[d]);
+      pipeline.bytes += bytes;
+      pipeline.issued.push_back(leaf.name);
+      leaf.atom = atom.name;
+    }
+    pipeline.pipe = atom.pipe;
+    pipeline.counted = asked.after + "_full";
     return std::nullopt;
   }
 
@@ -267,11 +299,16 @@ Document PipelinedSchedule::write() const {
     Document entry = {{"loop", pipeline.digit}, {"ring", pipeline.ring}, {"ahead", pipeline.distance}};
     const std::string later = pipeline.digit + " + " + std::to_string(pipeline.distance);
     std::vector<std::string> steps;
-    if (!pipeline.pipe.empty()) steps.push_back("await " + pipeline.digit);
-    steps.push_back("meet");
-    for (const std::string& name : pipeline.issued) steps.push_back(name + " of " + later);
-    if (!pipeline.pipe.empty()) steps.push_back("commit");
-    steps.push_back("compute " + pipeline.digit);
+    if (!pipeline.counted.empty()) {
+      steps = {"wait " + pipeline.digit, "compute " + pipeline.digit, "await " + pipeline.digit + " - " + std::to_string(pipeline.in_flight()), "meet", "expect " + std::to_string(pipeline.bytes) + " bytes of " + later};
+      for (const std::string& name : pipeline.issued) steps.push_back(name + " of " + later);
+    } else {
+      if (!pipeline.pipe.empty()) steps.push_back("await " + pipeline.digit);
+      steps.push_back("meet");
+      for (const std::string& name : pipeline.issued) steps.push_back(name + " of " + later);
+      if (!pipeline.pipe.empty()) steps.push_back("commit");
+      steps.push_back("compute " + pipeline.digit);
+    }
     for (const std::string& name : pipeline.stored) steps.push_back(name + " of " + later);
     entry["iteration"] = steps;
     d["pipelines"].push_back(entry);

@@ -77,6 +77,8 @@ class PromotionBuilder {
   std::optional<std::size_t> side_by_side(const Promotion& promotion, const Tile& tile) const;
   /// A pipeline of the Plan copies the array.
   bool runs_ahead(const Promotion& promotion) const;
+  /// The atom by which one agent copies a whole box of the array; null: there is none.
+  const Atom* box_copier(const Promotion& promotion) const;
   /// The copy's digit is on a level of agents.
   bool spread_over_agents(const BufferDim& dim) const;
   std::optional<long> least_value(const Scope& scope, const std::string& dim);

@@ -164,7 +164,13 @@ std::optional<Infeasible> PromotionBuilder::add_copy(const Promotion& promotion,
     for (std::size_t i = 0; i < promotion.layout.size(); ++i) n *= is_agent_dim(i) ? 1 : tile.extents[i];
     return n;
   }();
-  if (in_registers && elements_kept > 1) {
+  const Atom* whole_boxes = kind == LeafKind::copy_in ? box_copier(promotion) : nullptr;
+  if (whole_boxes != nullptr) {
+    for (std::size_t i = 0; i < promotion.layout.size(); ++i)
+      if (promotion.layout[i].level.empty()) box.push_back({promotion.layout[i].name, tile.extents[i]});
+    if (box.size() != static_cast<std::size_t>(whole_boxes->rank))
+      return refuse("atom", promotion_entry(promotion), "atom " + whole_boxes->name + " copies boxes of " + std::to_string(whole_boxes->rank) + " dimensions, and " + promotion.array + " has " + std::to_string(box.size()) + " that no level runs");
+  } else if (in_registers && elements_kept > 1) {
     if (elements_kept > 4096) return refuse("capacity", promotion_entry(promotion), "a register tile of " + std::to_string(elements_kept) + " elements");
     for (std::size_t i = 0; i < promotion.layout.size(); ++i)
       if (tile.extents[i] > 1 && !is_agent_dim(i)) box.push_back({promotion.layout[i].name, tile.extents[i]});
@@ -236,7 +242,7 @@ std::optional<Infeasible> PromotionBuilder::add_copy(const Promotion& promotion,
       result_.copy_radices_.emplace(d.name, tile.extents[i]);
     }
     if (leaf_box.empty() && !loops.empty() && loops.back() == promotion.layout.back().name && promotion.layout.back().level.empty()) result_.copy_levels_[loops.back()] = lockstep;
-    const bool split = runs_ahead(promotion) && !loops.empty() && kind == LeafKind::copy_in;
+    const bool split = runs_ahead(promotion) && !loops.empty() && kind == LeafKind::copy_in && whole_boxes == nullptr;
     branches.push_back({{name}, split ? Tree::nested(Tree::bands(loops, Tree())) : Tree::bands(loops, Tree())});
     result_.statements_.push_back(std::move(leaf));
   };
@@ -245,7 +251,8 @@ std::optional<Infeasible> PromotionBuilder::add_copy(const Promotion& promotion,
   if (!box.empty()) {
     const bool whole = executed.is_equal(fill_box(valid, dims, box)) && executed.is_equal(valid);
     std::optional<std::vector<isl::pw_aff>> extents;
-    if (!whole) extents = box_extents(valid, dims, box, name);
+    // That rows are whole pieces is known of the sizes alone.
+    if (!whole) extents = box_extents(whole_boxes == nullptr ? valid : valid.intersect_params(result_.program().context()), dims, box, name);
     if (whole || extents) {
       std::vector<isl::pw_aff> limits;
       if (extents) {
@@ -262,6 +269,7 @@ std::optional<Infeasible> PromotionBuilder::add_copy(const Promotion& promotion,
       return std::nullopt;
     }
     if (in_registers) return refuse("atom", promotion_entry(promotion), "the register tile is cut to a shape that is no box at its corner");
+    if (whole_boxes != nullptr) return refuse("atom", promotion_entry(promotion), "what is copied into " + promotion.array + " is cut to a shape that is no box at its corner");
   }
   if (in_registers && elements_kept > 1) return refuse("atom", promotion_entry(promotion), "the register tile has no box");
   if (!reached.is_null() && !reached.is_subset(valid)) {
@@ -295,6 +303,15 @@ bool PromotionBuilder::runs_ahead(const Promotion& promotion) const {
   return std::any_of(pipelines.begin(), pipelines.end(), [&](const Pipelining& pipelining) {
     return std::any_of(pipelining.copies.begin(), pipelining.copies.end(), [&](const Pipelining::Copy& copy) { return copy.array == promotion.array; });
   });
+}
+
+const Atom* PromotionBuilder::box_copier(const Promotion& promotion) const {
+  for (const Pipelining& pipelining : result_.plan().pipelines)
+    for (const Pipelining::Copy& copy : pipelining.copies) {
+      const Pipe* pipe = copy.array == promotion.array ? machine_.pipe_of(copy.atom) : nullptr;
+      if (pipe != nullptr && pipe->completion == Completion::counted) return machine_.find_atom(copy.atom);
+    }
+  return nullptr;
 }
 
 bool PromotionBuilder::spread_over_agents(const BufferDim& dim) const {
@@ -408,7 +425,7 @@ std::optional<Infeasible> PromotionBuilder::finish(DigitStatement& s) {
       if (const Array* array = find_array(access->array); role->swizzle > 0 || role->space == "register") {
         if (role->space == "register" ? space_of(access->array) != "register" : array == nullptr) return refuse("atom", entry, "atom " + atom->name + " wants its " + role->role + " in " + (role->space == "register" ? "registers" : "memory that a block shares"));
         if (role->swizzle == 0) continue;
-        if (const std::string reason = why_not_matrix(*array, role->swizzle); !reason.empty()) return refuse("atom", entry, reason);
+        if (const std::string reason = why_not_matrix(*array, role->swizzle, atom->name); !reason.empty()) return refuse("atom", entry, reason);
       }
   const auto check_register = [&](const LeafAccess& access) {
     const Array* a = find_array(access.array);

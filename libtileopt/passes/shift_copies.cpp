@@ -141,6 +141,7 @@ class CopyShifter {
   void add_position_steps(AstStatement& statement) const {
     const std::vector<long> still(statement.box.size(), 0);
     if (is_ringed(statement.write_array)) statement.write_steps.insert(statement.write_steps.begin(), still);
+    if (contains(pipeline_.issued, statement.name)) statement.signal = pipeline_.counted;
     for (std::size_t r = 0; r < statement.read_arrays.size(); ++r)
       if (is_ringed(statement.read_arrays[r])) statement.read_steps[r].insert(statement.read_steps[r].begin(), still);
   }
@@ -150,6 +151,7 @@ class CopyShifter {
       const AstStatement& statement = ast_.statements.at(leaf->statement);
       AstLeaf result = *leaf;
       if (is_ringed(statement.write_array)) result.write.insert(result.write.begin(), position);
+      if (!statement.signal.empty()) result.signal_position = position;
       for (std::size_t r = 0; r < statement.read_arrays.size(); ++r)
         if (is_ringed(statement.read_arrays[r])) result.reads[r].insert(result.reads[r].begin(), position);
       return make_node(std::move(result));
@@ -210,18 +212,19 @@ class CopyShifter {
     ahead.lower = ast_integer(0);
     ahead.upper = ast_integer(pipeline_.distance - 1);
     const AstExprPtr early = plus(loop.lower, ast_name(ahead.variable));
-    ahead.body = block_of({within(loop, early, held(block_of({at(loop, rest(issue), early), at(loop, rest(store), early)}))), commit()});
+    ahead.body = block_of({within(loop, early, held(block_of({expect(loop, early), at(loop, rest(issue), early), at(loop, rest(store), early)}))), commit()});
     std::vector<AstNodePtr> loops = {make_node(std::move(ahead))};
 
     AstFor last = loop;
     if (splits) {
       AstFor steady = loop;
       steady.upper = range.last(loop.lower);
-      steady.body = iteration(at(loop, whole_issue, later), whole_compute, at(loop, whole_store, later), position);
+      steady.body = iteration(counted() ? block_of({expect(loop, later), at(loop, whole_issue, later)}) : at(loop, whole_issue, later), whole_compute, at(loop, whole_store, later), position);
       last.lower = ast_operation(Kind::max, {loop.lower, plus(steady.upper, ast_integer(1))});
       loops.push_back(make_node(std::move(steady)));
     }
-    last.body = iteration(within(loop, later, at(loop, rest(issue), later)), rest(compute), within(loop, later, at(loop, rest(store), later)), position);
+    const AstNodePtr last_issue = at(loop, rest(issue), later);
+    last.body = iteration(within(loop, later, counted() ? block_of({expect(loop, later), last_issue}) : last_issue), rest(compute), within(loop, later, at(loop, rest(store), later)), position);
     loops.push_back(make_node(std::move(last)));
     return make_node(AstAllocate{pipeline_.arrays, block_of(std::move(loops)), {pipeline_.ring}});
   }
@@ -238,9 +241,13 @@ class CopyShifter {
     const std::vector<AstNodePtr> children = children_of(node);
     return std::any_of(children.begin(), children.end(), [&](const AstNodePtr& child) { return flies(child); });
   }
-  AstNodePtr commit() const { return pipeline_.pipe.empty() ? nullptr : make_node(AstSync{"commit_" + pipeline_.ring}); }
+  AstNodePtr commit() const { return pipeline_.pipe.empty() || counted() ? nullptr : make_node(AstSync{"commit_" + pipeline_.ring}); }
+  bool counted() const { return !pipeline_.counted.empty(); }
+  AstNodePtr expect(const AstFor& loop, const AstExprPtr& value) const { return counted() ? make_node(AstSync{"expect_" + pipeline_.ring, minus(value, loop.lower)}) : nullptr; }
   /// Atoms that compute asynchronously are issued first: they run while threads copy.
   AstNodePtr iteration(const AstNodePtr& issue, const AstNodePtr& compute, const AstNodePtr& store, const AstExprPtr& position) const {
+    // Who issues next has met all that have read the slot before: copies that one agent issues come last.
+    if (counted()) return block_of({make_node(AstSync{"wait_" + pipeline_.ring, position}), compute, make_node(AstSync{"meet_" + pipeline_.ring, position}), issue});
     std::vector<AstNodePtr> steps = {issue, commit(), compute, store};
     if (flies(compute)) steps = {compute, issue, commit(), store};
     steps.insert(steps.begin(), make_node(AstSync{"meet_" + pipeline_.ring, position}));
@@ -269,6 +276,13 @@ class CopyShifter {
     const std::string meet = "meet_" + pipeline_.ring, commit = "commit_" + pipeline_.ring, await = "await_" + pipeline_.ring;
     ast_.synchronizations[meet] = {meet, SyncKind::barrier, "block", pipeline_.ring};
     if (pipeline_.pipe.empty()) return;
+    if (counted()) {
+      const std::string wait = "wait_" + pipeline_.ring, expect = "expect_" + pipeline_.ring;
+      ast_.barriers.push_back({pipeline_.counted, BarrierScope::mbarrier, pipeline_.ring, 1});
+      ast_.synchronizations[wait] = {wait, SyncKind::wait, pipeline_.counted};
+      ast_.synchronizations[expect] = {expect, SyncKind::expect, pipeline_.counted, "", false, pipeline_.bytes};
+      return;
+    }
     ast_.synchronizations[commit] = {commit, SyncKind::commit, pipeline_.pipe};
     ast_.synchronizations[await] = {await, SyncKind::await, pipeline_.pipe, pipeline_.ring};
   }

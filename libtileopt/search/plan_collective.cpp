@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "passes/bulk_copy.h"
 #include "search/statement_shape.h"
 #include "support/text.h"
 
@@ -35,6 +36,16 @@ class CollectivePlanner {
     for (std::size_t d = 0; d < atom.steps.rows.size(); ++d) group_rows_ += atom.steps.rows[d] * (radix_of(d) - 1);
     ++group_rows_;
     depth_ = atom.find_operand("left")->swizzle / element_bytes();
+    for (const Atom& copy : request.machine.atoms) {
+      const Pipe* pipe = request.machine.pipe_of(copy.name);
+      if (copy.body != "copy" || pipe == nullptr) continue;
+      if (pipe->completion == Completion::counted && copy.find_operand("result")->swizzle == atom.find_operand("left")->swizzle) boxes_ = &copy;
+      if (pipe->completion == Completion::group && copy.widest_access(true) >= kPieceBytes && pieces_ == nullptr) pieces_ = &copy;
+    }
+    // One agent copies whole boxes where the engine takes both factors as they lie.
+    for (const std::size_t read : {c_.left, c_.right})
+      if (boxes_ != nullptr && no_boxes_.empty()) no_boxes_ = why_not_boxes(request.program(), request.program().tensor(c_.view.accesses[1 + read].tensor), boxes_->widest_access(false));
+    if (!no_boxes_.empty()) boxes_ = nullptr;
   }
 
   bool shape(std::string& why_not);
@@ -85,6 +96,9 @@ class CollectivePlanner {
   const Atom& store_;
   long lanes_, together_ = 1, group_rows_ = 0, depth_ = 0;
   Factor left_, right_;
+  const Atom* boxes_ = nullptr;   ///< copies a whole box, issued by one agent
+  const Atom* pieces_ = nullptr;  ///< copies what one agent has side by side
+  std::string no_boxes_;          ///< why the first is not used
 };
 
 bool CollectivePlanner::find_factor(std::size_t read, std::size_t across, long extent, Factor& factor, std::string& why_not) const {
@@ -159,6 +173,15 @@ Promotion CollectivePlanner::promote_factor(const Factor& factor, const std::str
              repeats = slow_extent / (groups * kGroupRows);
   const std::string y = name("y"), r = name("r"), x = name("x"), v = name("v");
   // Across a matrix that lies the other way, slabs as wide as a row follow each other.
+  if (boxes_ != nullptr) {
+    if (!factor.along_is_fast && factor.extent > depth_) promotion.layout.push_back({fast, name("c"), factor.extent / depth_, repeated, depth_});
+    promotion.layout.push_back({slow, name("r"), slow_extent, "", 1});
+    promotion.layout.push_back({fast, name("x"), pieces, "", piece});
+    promotion.layout.push_back({fast, name("v"), piece, "", 1});
+    promotion.swizzle_along = promotion.layout.rbegin()[1].name;
+    promotion.swizzle_by = promotion.layout.rbegin()[2].name;
+    return promotion;
+  }
   if (!factor.along_is_fast && factor.extent > depth_) promotion.layout.push_back({fast, name("c"), factor.extent / depth_, repeated, depth_});
   // Rows in groups of eight, which the instruction counts in; threads are far apart, so that its digits stay inside of what one of them copies.
   promotion.layout.push_back({slow, y, groups, agent, kGroupRows * repeats});
@@ -332,12 +355,10 @@ PlanPart CollectivePlanner::build(NameTable& names) const {
   Pipelining pipelining;
   pipelining.after = tiles;
   pipelining.slots = slots();
-  const auto copies = std::find_if(request_.machine.atoms.begin(), request_.machine.atoms.end(), [&](const Atom& a) {
-    const Pipe* pipe = request_.machine.pipe_of(a.name);
-    return a.body == "copy" && pipe != nullptr && pipe->completion == Completion::group && a.widest_access(true) >= kPieceBytes;
-  });
-  const std::string copy = copies == request_.machine.atoms.end() ? "" : copies->name;
+  const Atom* copies = boxes_ != nullptr ? boxes_ : pieces_;
+  const std::string copy = copies == nullptr ? "" : copies->name;
   for (std::size_t p = part.promotions.size() - 2; p < part.promotions.size(); ++p) pipelining.copies.push_back({part.promotions[p].array, copy});
+  if (!no_boxes_.empty()) part.reasons.push_back(subject + "threads copy pieces of both factors, no engine whole boxes: " + no_boxes_);
   part.reasons.push_back(subject + "both factors are copied " + std::to_string(pipelining.ahead()) + " tiles ahead, into " + std::to_string(pipelining.slots) + " slots; to change: pipeline(\"" +
                          iterator(sum()) + "\", slots=2)");
   part.pipelines.push_back(std::move(pipelining));

@@ -73,13 +73,15 @@ void check_fences_of_pipes(Checker& checker) {
     for (const PointAccess& read : leaf.reads) touched.push_back(&read);
     for (const PointAccess* access : touched) {
       const ArrayUse& array = execution.array_of(*access);
-      if (array.promoted == nullptr) continue;
+      // Engines behind a fence see each other's work.
+      const auto is_ordinary = [&](const Leaf& writer) { return writer.kernel == leaf.kernel && writer.write.array == access->array && (writer.pipe == nullptr || !writer.pipe->fenced); };
+      if (array.promoted == nullptr && std::none_of(execution.leaves.begin(), execution.leaves.end(), is_ordinary)) continue;
       checker.report.prove(obligation("races", "what " + leaf.label + " sees of " + array.name + " in kernel " + execution.kernel_name(leaf.kernel), leaf.where(),
                                       kernel_entry(leaf.kernel, "atoms[" + leaf.statement->statement + "]")),
                            [&]() -> Outcome {
                              const Ways ways(execution, ordering, leaf, is_private(execution, *access));
                              for (const Leaf& writer : execution.leaves)
-                               if (writer.kernel == leaf.kernel && writer.write.array == access->array && (writer.pipe == nullptr || writer.pipe->name != leaf.pipe->name))
+                               if (is_ordinary(writer))
                                  if (Outcome outcome = check_pair(execution, ways, {&writer, &writer.write}, {&leaf, access})) return outcome;
                              return {};
                            });

@@ -65,7 +65,9 @@ std::optional<PhaseFault> RingLine::check_arrivals(const Barrier& barrier) const
                         event.leaf().pipe->completion == Completion::tagged && event.leaf().statement->signal == barrier.name;
     const bool here = tagged || (arrives(event) && event.members.front().sync->barrier == &barrier);
     if (!here) continue;
-    const bool all_threads = !tagged && !event.elected && classes(event) > 1;
+    // Loops over agents around it say which of them run it.
+    const bool numbered = std::all_of(event.members.begin(), event.members.end(), [&](const LineEvent::Member& m) { return !agent_loops(execution_, *m.at).empty() && !has_threads(execution_, *m.at); });
+    const bool all_threads = !tagged && !event.elected && !numbered && classes(event) > 1;
     if (all_threads && !event.role)
       return PhaseFault{"how many threads arrive by " + event.label + " is not known", event.label};
     const Counts some = count(event, all_threads ? execution_.roles[*event.role].threads : 1);

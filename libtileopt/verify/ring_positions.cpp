@@ -110,6 +110,8 @@ void RingLine::settle_positions() {
   for (LineEvent& event : events_) {
     const isl::map there = run_positions(event);
     event.regular = there.is_equal(positions_);
+    // What awaits positions before the first awaits nothing there.
+    if (event.is(SyncKind::await) && !goes_on_ && from_zero(there).is_equal(positions_)) event.regular = true;
     if (event.regular || !event.is(SyncKind::wait)) continue;
     std::vector<long> shifts{execution_.rings[*event.members.front().sync->ring].declared->slots};
     if (const std::optional<long> least = least_position(there)) shifts.insert(shifts.begin(), -*least);

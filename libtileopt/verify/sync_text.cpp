@@ -1,5 +1,7 @@
 /// text, of synchronisation: the slots, phases, bytes and counts that the printer formed are those of the positions that were
 /// proved.
+#include <algorithm>
+
 #include "verify/ast_expr_reader.h"
 #include "verify/obligations.h"
 #include "verify/spaces.h"
@@ -26,7 +28,8 @@ Outcome same(const std::string& what, const std::string& printed, const std::str
 /// Reads expressions over the loops of an occurrence, the sizes, and the base.
 class BaseReader {
  public:
-  BaseReader(const Execution& execution, const Occurrence& at) {
+  /// `moves`: the ring goes on from run to run; else its base is 0.
+  BaseReader(const Execution& execution, const Occurrence& at, bool moves) {
     std::map<std::string, unsigned> dims;
     for (const std::string& loop : at.loops) dims.emplace(loop, static_cast<unsigned>(dims.size()));
     dims.emplace(kBase, static_cast<unsigned>(at.loops.size()));
@@ -37,6 +40,7 @@ class BaseReader {
     points = isl_set_reset_tuple_id(points);
     points = isl_set_add_dims(points, isl_dim_set, 1);
     points = isl_set_lower_bound_si(points, isl_dim_set, static_cast<unsigned>(at.loops.size()), 0);
+    if (!moves) points = isl_set_upper_bound_si(points, isl_dim_set, static_cast<unsigned>(at.loops.size()), 0);
     points_ = isl::manage(isl_set_set_tuple_name(points, at.key.c_str()));
     reader_.emplace(space, dims);
   }
@@ -62,9 +66,9 @@ AstExprPtr phase_of(const AstExprPtr& position, long slots) {
 }
 
 Outcome same_value(const Execution& execution, const Occurrence& at, const std::string& what, const std::string& printed,
-                   const AstExprPtr& wanted) {
+                   const AstExprPtr& wanted, std::size_t ring) {
   if (printed.empty()) return differs(what, printed, ast_expr_text(wanted));
-  if (BaseReader(execution, at).equal(printed, wanted)) return {};
+  if (BaseReader(execution, at, execution.rings[ring].goes_on).equal(printed, wanted)) return {};
   return differs(what, printed, ast_expr_text(wanted));
 }
 
@@ -79,13 +83,13 @@ Outcome check_sync(const Execution& execution, const Sync& sync, const PrintFact
           same("the groups in flight of " + sync.name, std::to_string(printed.pending), std::to_string(sync.node->pending)))
     return o;
   if (declared.kind == SyncKind::advance)
-    return same_value(execution, sync, "the amount of " + sync.name, printed.amount, sync.node->position);
+    return same_value(execution, sync, "the amount of " + sync.name, printed.amount, sync.node->position, *sync.ring);
   if (sync.barrier == nullptr || sync.barrier->scope != BarrierScope::mbarrier) return {};
   const long slots = execution.rings[*sync.ring].declared->slots;
-  if (Outcome o = same_value(execution, sync, "the slot of " + sync.name, printed.slot, slot_of(sync.node->position, slots)))
+  if (Outcome o = same_value(execution, sync, "the slot of " + sync.name, printed.slot, slot_of(sync.node->position, slots), *sync.ring))
     return o;
   if (declared.kind != SyncKind::wait) return {};
-  return same_value(execution, sync, "the phase of " + sync.name, printed.phase, phase_of(sync.node->position, slots));
+  return same_value(execution, sync, "the phase of " + sync.name, printed.phase, phase_of(sync.node->position, slots), *sync.ring);
 }
 
 Outcome check_syncs(const Checker& checker, std::size_t kernel) {
@@ -113,11 +117,26 @@ Outcome check_signals(const Checker& checker, std::size_t kernel) {
     }
     const Barrier* barrier = (*checker.execution.kernels)[kernel].find_barrier(leaf.statement->signal);
     const Ring* ring = barrier == nullptr ? nullptr : (*checker.execution.kernels)[kernel].find_ring(barrier->ring);
-    if (ring == nullptr)
+    const auto use = std::find_if(checker.execution.rings.begin(), checker.execution.rings.end(), [&](const RingUse& r) { return r.kernel == kernel && r.declared == ring; });
+    if (ring == nullptr || use == checker.execution.rings.end())
       return Refutation{leaf.label + " signals `" + leaf.statement->signal + "`, which is no mbarrier", leaf.label, {}};
     if (Outcome outcome = same_value(checker.execution, leaf, "the signal of " + leaf.label, fact.signal_slot,
-                                     slot_of(leaf.node->signal_position, ring->slots)))
+                                     slot_of(leaf.node->signal_position, ring->slots), static_cast<std::size_t>(use - checker.execution.rings.begin())))
       return outcome;
+  }
+  return {};
+}
+
+/// Barriers in memory are made ready as they are declared: so many slots, so many arrivals.
+Outcome check_phases_ready(const Checker& checker, std::size_t kernel) {
+  for (const Barrier& barrier : (*checker.execution.kernels)[kernel].barriers) {
+    if (barrier.scope != BarrierScope::mbarrier) continue;
+    const Ring* ring = (*checker.execution.kernels)[kernel].find_ring(barrier.ring);
+    const auto& printed = checker.facts[kernel].phases;
+    const auto found = std::find_if(printed.begin(), printed.end(), [&](const PrintFacts::Phases& p) { return p.barrier == barrier.name; });
+    if (ring == nullptr || found == printed.end()) return Refutation{"barrier " + barrier.name + " was not made ready before it is used", barrier.name, {}};
+    const auto text = [](long slots, long arrivals) { return std::to_string(slots) + " slots, " + std::to_string(arrivals) + " arrivals"; };
+    if (Outcome outcome = same("barrier " + barrier.name, text(found->slots, found->arrivals), text(ring->slots, barrier.arrivals))) return outcome;
   }
   return {};
 }
@@ -131,6 +150,7 @@ void check_sync_text(Checker& checker, std::size_t kernel) {
   };
   checker.report.prove(entry("synchronisation"), [&] { return check_syncs(checker, kernel); });
   checker.report.prove(entry("signals"), [&] { return check_signals(checker, kernel); });
+  checker.report.prove(entry("barriers"), [&] { return check_phases_ready(checker, kernel); });
 }
 
 }  // namespace tileopt::proof

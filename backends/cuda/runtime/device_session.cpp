@@ -39,6 +39,9 @@ const tileopt_emulator_calls DeviceSession::calls = {
     [](unsigned, const void*) {},
     [](const tileopt_emulator_product*, const void*) {},
     [](tileopt_emulator_matrix_event, unsigned, const void*) {},
+    [](void* map, const tileopt_emulator_tensor* tensor) { return current->map_tensor(map, *tensor); },
+    [](tileopt_emulator_phase_event, void*, int, unsigned, const void*) {},
+    [](const tileopt_emulator_box*, const void*) {},
     [](const char*, const char*, const void*) {},
 };
 
@@ -95,6 +98,29 @@ int DeviceSession::launch(const tileopt_emulator_launch_request& request) {
     error = driver_.launch_kernel(function, request.grid[0], request.grid[1], request.grid[2], request.block[0], request.block[1], request.block[2],
                                   request.shared_bytes, nullptr, const_cast<void**>(request.arguments), nullptr);
   if (error != 0) launch_error_ = std::string(request.kernel) + ": " + driver_.error_text(error);
+  return error;
+}
+
+/// Rows of the tensor lie behind each other without gaps; what a box leaves out is zero.
+int DeviceSession::map_tensor(void* map, const tileopt_emulator_tensor& tensor) {
+  if (driver_.tensor_map_encode_tiled == nullptr) {
+    launch_error_ = "the NVIDIA driver is too old to copy tensors by boxes";
+    return 1;
+  }
+  constexpr int kMostDims = 5, kSecondCacheLines = 2;  // 128 bytes at a time
+  std::uint64_t extents[kMostDims] = {}, strides[kMostDims] = {};
+  unsigned box[kMostDims] = {}, steps[kMostDims] = {};
+  std::uint64_t stride = static_cast<std::uint64_t>(tensor.element_bytes);
+  for (int d = 0; d < tensor.rank; ++d) {
+    extents[d] = static_cast<std::uint64_t>(std::max<long long>(tensor.extents[d], 1));
+    strides[d] = tensor.extents[0] == 0 ? 16 : stride *= extents[d];
+    box[d] = static_cast<unsigned>(tensor.box[d]);
+    steps[d] = 1;
+  }
+  const int type = tensor.element_bytes == 1 ? 0 : tensor.element_bytes == 2 ? 1 : tensor.element_bytes == 4 ? 2 : 4;
+  const int swizzle = tensor.swizzle == 128 ? 3 : tensor.swizzle == 64 ? 2 : tensor.swizzle == 32 ? 1 : 0;
+  const Result error = driver_.tensor_map_encode_tiled(map, type, static_cast<unsigned>(tensor.rank), const_cast<void*>(tensor.first), extents, strides, box, steps, 0, swizzle, kSecondCacheLines, 0);
+  if (error != 0) launch_error_ = "a tensor cannot be copied by boxes: " + driver_.error_text(error);
   return error;
 }
 

@@ -38,6 +38,7 @@ class DeviceSession {
   std::int32_t call(const DeviceJob& job, Buffers& buffers);
   void require(Result result, const char* what);
   int launch(const tileopt_emulator_launch_request& request);
+  int map_tensor(void* map, const tileopt_emulator_tensor& tensor);
 
   static DeviceSession* current;
   static const tileopt_emulator_calls calls;

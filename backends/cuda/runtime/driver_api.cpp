@@ -17,8 +17,10 @@ class Library {
                            "\n  hint: run this on a machine with an NVIDIA GPU and its driver; without one, `check --emulate` runs the kernel on the host");
   }
   template <class F>
+  void find_if_there(F& function, const char* symbol) const { function = reinterpret_cast<F>(dlsym(handle_, symbol)); }
+  template <class F>
   void find(F& function, const char* symbol) const {
-    function = reinterpret_cast<F>(dlsym(handle_, symbol));
+    find_if_there(function, symbol);
     if (function == nullptr) throw ToolchainError("the NVIDIA driver (" + name_ + ") is too old: it has no " + symbol + "\n  hint: update the driver");
   }
 
@@ -54,6 +56,7 @@ DriverApi DriverApi::open() {
   library.find(api.module_get_function, "cuModuleGetFunction");
   library.find(api.func_set_attribute, "cuFuncSetAttribute");
   library.find(api.launch_kernel, "cuLaunchKernel");
+  library.find_if_there(api.tensor_map_encode_tiled, "cuTensorMapEncodeTiled");
   library.find(api.event_create, "cuEventCreate");
   library.find(api.event_record, "cuEventRecord");
   library.find(api.event_elapsed_time, "cuEventElapsedTime");

@@ -53,6 +53,9 @@ struct DriverApi {
   Result (*func_set_attribute)(Function function, int attribute, int value);
   Result (*launch_kernel)(Function function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, unsigned block_y, unsigned block_z,
                           unsigned shared_bytes, Stream stream, void** arguments, void** extra);
+  /// Null where the driver is older than CUDA 12.
+  Result (*tensor_map_encode_tiled)(void* map, int type, unsigned rank, void* first, const std::uint64_t* extents, const std::uint64_t* strides, const unsigned* box, const unsigned* steps,
+                                    int interleave, int swizzle, int promotion, int fill);
   Result (*event_create)(Event* event, unsigned flags);
   Result (*event_record)(Event event, Stream stream);
   Result (*event_elapsed_time)(float* milliseconds, Event from, Event to);

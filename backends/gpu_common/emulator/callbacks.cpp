@@ -42,6 +42,9 @@ const tileopt_emulator_calls Machine::calls = {
     [](unsigned pending, const void*) { guarded([&] { machine().async_wait(pending); }); },
     [](const tileopt_emulator_product* request, const void* pc) { guarded([&] { machine().product(*request, pc); }); },
     [](tileopt_emulator_matrix_event event, unsigned pending, const void* pc) { guarded([&] { machine().matrix_event(event, pending, pc); }); },
+    [](void* map, const tileopt_emulator_tensor* tensor) { return Machine::map_tensor(map, *tensor); },
+    [](tileopt_emulator_phase_event event, void* phase, int slots, unsigned value, const void* pc) { guarded([&] { machine().phase(event, bytes_at(phase), slots, value, pc); }); },
+    [](const tileopt_emulator_box* request, const void* pc) { guarded([&] { machine().copy_box(*request, pc); }); },
     [](const char* kind, const char* what, const void* pc) { guarded([&] { machine().undefined(kind, what, pc); }); },
 };
 

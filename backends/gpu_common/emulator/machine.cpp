@@ -10,8 +10,8 @@
 
 namespace tileopt::emulator {
 
-/// Itself, its asynchronous copies, its products of matrices, and what fences stand behind of the first two.
-constexpr std::uint32_t kAgentsOfThread = 5;
+/// Itself, its asynchronous copies, its products of matrices, what fences stand behind of the first two, and the boxes that it copies.
+constexpr std::uint32_t kAgentsOfThread = 6;
 
 namespace {
 constexpr std::size_t most_resident = 64;       // blocks, where some wait for others
@@ -153,6 +153,7 @@ void Thread::begin(Agent number, const Clock& knows, void (*entry)()) {
   if (!acquired.empty()) acquired.clear();
   pipe.reset();
   matrices.reset();
+  boxes = 0;
   doubtful.reset();
   fiber.start(stack_top, entry);
 }
@@ -203,7 +204,10 @@ void Machine::admit(std::uint64_t number) {
 
 void Machine::retire(Block& block) {
   check_products(block);
+  check_boxes(block);
   block.issues.clear();
+  block.phases.clear();
+  block.boxes.clear();
   std::erase_if(published_, [&](const auto& entry) { return block.shared_region->holds(static_cast<const std::byte*>(entry.first)); });
   regions_.erase(std::find_if(regions_.begin(), regions_.end(), [&](const auto& region) { return region.get() == block.shared_region; }));
   last_region_ = nullptr;
@@ -228,6 +232,7 @@ bool Machine::sweep(Block& block) {
   // Odd strides visit every thread once where the count is a power of two; elsewhere neighbours stay together.
   const std::uint32_t stride = settings_.order == Order::random && (count & (count - 1)) == 0 ? 2 * random_.below(count) + 1 : 1;
   bool ran = false;
+  if (settings_.completion == Completion::random && !block.boxes.empty() && random_.below(4) == 0) complete_box(block, random_.below(static_cast<std::uint32_t>(block.boxes.size())));
   for (std::uint32_t i = 0; i < count && !failed_; ++i) {
     const std::uint32_t place = settings_.order == Order::reverse ? count - 1 - i : (offset + i * stride) % count;
     Thread& thread = *block.threads[place];
@@ -235,7 +240,10 @@ bool Machine::sweep(Block& block) {
     resume(thread);
     ran = true;
   }
-  return ran;
+  // What is late comes when nobody can go on without it.
+  if (ran || failed_ || block.boxes.empty()) return ran;
+  complete_box(block, 0);
+  return true;
 }
 
 void Machine::resume(Thread& thread) {
@@ -308,6 +316,7 @@ std::string Machine::agent_text(Agent agent) const {
   const std::uint32_t block = agent / agents_, index = agent % agents_;
   if (index < threads_per_block_) return thread_text(block, index);
   if (index < 2 * threads_per_block_) return "an asynchronous copy of " + thread_text(block, index - threads_per_block_);
+  if (index >= 5 * threads_per_block_) return "a box copied by " + thread_text(block, index % threads_per_block_);
   return "a product of matrices of " + thread_text(block, index % threads_per_block_);
 }
 

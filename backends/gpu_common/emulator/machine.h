@@ -62,6 +62,33 @@ struct MatrixPipe {
 };
 
 struct Block;
+struct Thread;
+
+/// A barrier in memory. Its phase is complete when its arrivals were made, and the bytes that were announced have come.
+struct Phase {
+  unsigned arrivals = 1, pending = 1;
+  std::int64_t bytes = 0;            ///< announced and not there yet; below 0: they came first
+  unsigned parity = 0;               ///< of the phase that is not complete
+  std::uint32_t maker = 0;           ///< thread that has made it ready, and when
+  Tick made = 0;
+  TicksOfBlocks arrived, published;  ///< by who has arrived in this phase; in all that are complete
+  std::vector<Thread*> waiting;
+};
+
+/// A box on its way into shared memory: bytes that lie side by side on both sides, or zeros.
+struct Box {
+  struct Row {
+    std::uint64_t to;        ///< in the block's shared memory
+    const std::byte* from;   ///< null: zeros
+    unsigned bytes;
+  };
+  std::vector<Row> rows;
+  const std::byte* phase = nullptr;
+  std::int64_t bytes = 0;
+  std::uint32_t agent = 0;   ///< in the block
+  Tick tick = 0;
+  Site site = 0;
+};
 
 struct Thread {
   enum class State { ready, waiting, finished };
@@ -78,6 +105,7 @@ struct Thread {
   TicksOfBlocks released, acquired;  ///< at its last fence; by atomic operations since
   std::unique_ptr<CopyPipe> pipe;    ///< of a thread that has copied asynchronously
   std::unique_ptr<MatrixPipe> matrices;   ///< of a thread that has multiplied matrices
+  Tick boxes = 0;                    ///< that it has copied
   /// A write that races unless it leaves every byte as it was.
   struct Doubtful {
     const std::byte* address;
@@ -108,6 +136,8 @@ struct Block {
   std::vector<std::vector<Meeting>> warps;
   std::vector<Thread*> at_barrier;
   std::unordered_map<std::uint32_t, std::vector<MatrixPipe::Issue>> issues;   ///< products, by group of threads
+  std::unordered_map<const std::byte*, Phase> phases;
+  std::vector<Box> boxes;            ///< on their way, in order of issue
   std::uint32_t left = 0;            ///< threads that have finished
   std::byte* shared = nullptr;
   Region* shared_region = nullptr;
@@ -150,6 +180,9 @@ class Machine {
   void async_wait(unsigned pending);
   void product(const tileopt_emulator_product& request, const void* pc);
   void matrix_event(tileopt_emulator_matrix_event event, unsigned pending, const void* pc);
+  static int map_tensor(void* map, const tileopt_emulator_tensor& tensor);
+  void phase(tileopt_emulator_phase_event event, std::byte* phase, int slots, unsigned value, const void* pc);
+  void copy_box(const tileopt_emulator_box& request, const void* pc);
   void undefined(const char* kind, const char* what, const void* pc);
 
  private:
@@ -196,6 +229,12 @@ class Machine {
   void compute(const MatrixPipe::Product& product, const std::byte* shared);
   void complete_oldest(MatrixPipe& pipe, const std::byte* shared);
   void check_products(const Block& block);
+
+  // boxes of tensors (boxes.cpp)
+  Phase& phase_at(const std::byte* address, Site site);
+  void complete_if_done(Phase& phase);
+  void complete_box(Block& block, std::size_t number);
+  void check_boxes(const Block& block);
 
   Site site_of(const void* pc) const { return static_cast<Site>(static_cast<const std::byte*>(pc) - base_); }
   std::string agent_text(Agent agent) const;

@@ -53,19 +53,19 @@ Array swizzled() {
 }
 
 TEST(Collective, MatricesAreSwizzledRows) {
-  EXPECT_EQ(why_not_matrix(swizzled(), 128), "");
+  EXPECT_EQ(why_not_matrix(swizzled(), 128, "wgmma"), "");
   Array plain = swizzled();
   plain.swizzle = {};
-  EXPECT_NE(why_not_matrix(plain, 128).find("not swizzled"), std::string::npos);
+  EXPECT_NE(why_not_matrix(plain, 128, "wgmma").find("not swizzled"), std::string::npos);
   Array wide = swizzled();
   wide.extents = {4, 32, 8, 16};
-  EXPECT_NE(why_not_matrix(wide, 128).find("does not count the pieces"), std::string::npos);
+  EXPECT_NE(why_not_matrix(wide, 128, "wgmma").find("does not count the pieces"), std::string::npos);
   Array apart = swizzled();
   apart.swizzle = {2, 0};
-  EXPECT_NE(why_not_matrix(apart, 128).find("does not count rows"), std::string::npos);
+  EXPECT_NE(why_not_matrix(apart, 128, "wgmma").find("does not count rows"), std::string::npos);
   Array padded = swizzled();
   padded.strides = {2304, 72, 8, 1};
-  EXPECT_NE(why_not_matrix(padded, 128).find("padded"), std::string::npos);
+  EXPECT_NE(why_not_matrix(padded, 128, "wgmma").find("padded"), std::string::npos);
 }
 
 }  // namespace

@@ -206,6 +206,36 @@ TILEOPT_EMULATOR_WORD void tileopt_wgmma_memory_fence() { tileopt_emulator_matri
 TILEOPT_EMULATOR_WORD void tileopt_wgmma_open() { tileopt_emulator_matrices(TILEOPT_MATRIX_OPEN, 0); }
 TILEOPT_EMULATOR_WORD void tileopt_wgmma_commit() { tileopt_emulator_matrices(TILEOPT_MATRIX_COMMIT, 0); }
 #define tileopt_wgmma_wait(pending_groups) (tileopt_emulator_matrices(TILEOPT_MATRIX_WAIT, pending_groups))
+/* ---- boxes of tensors, and barriers that count their bytes ---- */
+#define __grid_constant__
+struct alignas(64) tileopt_tensor_map { uint64_t words[16]; };
+static inline int tileopt_map_tensor(tileopt_tensor_map* map, const void* first, int element_bytes, int rank, const int64_t* extents, const int64_t* box, int swizzle) {
+  tileopt_emulator_tensor tensor = {first, element_bytes, rank, swizzle, {}, {}};
+  for (int d = 0; d < rank; ++d) {
+    tensor.extents[d] = extents[d];
+    tensor.box[d] = (int)box[d];
+  }
+  return tileopt_emulator_map_tensor(map, &tensor);
+}
+TILEOPT_EMULATOR_WORD void tileopt_phases_begin(uint64_t* phases, int slots, unsigned arrivals) { tileopt_emulator_phase(TILEOPT_PHASES_BEGIN, phases, slots, arrivals); }
+TILEOPT_EMULATOR_WORD void tileopt_phase_expect(uint64_t* phase, unsigned bytes) { tileopt_emulator_phase(TILEOPT_PHASE_EXPECT, phase, 1, bytes); }
+TILEOPT_EMULATOR_WORD void tileopt_phase_wait(uint64_t* phase, unsigned parity) { tileopt_emulator_phase(TILEOPT_PHASE_WAIT, phase, 1, parity); }
+TILEOPT_EMULATOR_WORD void tileopt_copy_box2(void* shared, const tileopt_tensor_map* map, uint64_t* phase, int c0, int c1) {
+  const tileopt_emulator_box request = {shared, map, phase, 2, {c0, c1}};
+  tileopt_emulator_copy_box(&request);
+}
+TILEOPT_EMULATOR_WORD void tileopt_copy_box3(void* shared, const tileopt_tensor_map* map, uint64_t* phase, int c0, int c1, int c2) {
+  const tileopt_emulator_box request = {shared, map, phase, 3, {c0, c1, c2}};
+  tileopt_emulator_copy_box(&request);
+}
+TILEOPT_EMULATOR_WORD void tileopt_copy_box4(void* shared, const tileopt_tensor_map* map, uint64_t* phase, int c0, int c1, int c2, int c3) {
+  const tileopt_emulator_box request = {shared, map, phase, 4, {c0, c1, c2, c3}};
+  tileopt_emulator_copy_box(&request);
+}
+TILEOPT_EMULATOR_WORD void tileopt_copy_box5(void* shared, const tileopt_tensor_map* map, uint64_t* phase, int c0, int c1, int c2, int c3, int c4) {
+  const tileopt_emulator_box request = {shared, map, phase, 5, {c0, c1, c2, c3, c4}};
+  tileopt_emulator_copy_box(&request);
+}
 /* The pointer has escaped: what is computed later shows in the array. */
 #define TILEOPT_EMULATOR_HOLD(count) \
   TILEOPT_EMULATOR_WORD void tileopt_hold##count(float (&d)[count]) { __asm__ volatile("" ::"r"(d) : "memory"); }

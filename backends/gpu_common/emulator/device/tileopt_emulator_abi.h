@@ -58,6 +58,24 @@ struct tileopt_emulator_product {
 
 enum tileopt_emulator_matrix_event { TILEOPT_MATRIX_FENCE, TILEOPT_MATRIX_OPEN, TILEOPT_MATRIX_COMMIT, TILEOPT_MATRIX_WAIT };
 
+/* A tensor as an engine is told of it that copies boxes: rows without gaps, the fastest dimension first. */
+struct tileopt_emulator_tensor {
+  const void* first;
+  int element_bytes, rank, swizzle;   /* swizzle: bytes of a row in shared memory, whose 16-byte pieces are swapped; 0: none */
+  long long extents[5];
+  int box[5];
+};
+
+enum tileopt_emulator_phase_event { TILEOPT_PHASES_BEGIN, TILEOPT_PHASE_EXPECT, TILEOPT_PHASE_WAIT };
+
+/* One box into shared memory, whose bytes a barrier counts. */
+struct tileopt_emulator_box {
+  void* shared;
+  const void* map;            /* as `map_tensor` has made it */
+  void* phase;
+  int rank, coordinates[5];
+};
+
 struct tileopt_emulator_calls {
   void (*access)(const void* address, unsigned long bytes, enum tileopt_emulator_access kind, const void* site);
   int (*launch)(const struct tileopt_emulator_launch_request* request);   /* 0, or the launch failed */
@@ -74,6 +92,10 @@ struct tileopt_emulator_calls {
   void (*async_wait)(unsigned pending_groups, const void* site);
   void (*product)(const struct tileopt_emulator_product* request, const void* site);
   void (*matrix_event)(enum tileopt_emulator_matrix_event event, unsigned pending_groups, const void* site);
+  int (*map_tensor)(void* map, const struct tileopt_emulator_tensor* tensor);   /* 128 bytes; 0, or the engine does not take the tensor */
+  /* BEGIN: `slots` barriers from there on, with `value` arrivals a phase; EXPECT: arrives, and announces `value` bytes; WAIT: for a phase of that parity. */
+  void (*phase)(enum tileopt_emulator_phase_event event, void* phase, int slots, unsigned value, const void* site);
+  void (*copy_box)(const struct tileopt_emulator_box* request, const void* site);
   void (*undefined)(const char* kind, const char* what, const void* site);   /* behaviour that C leaves undefined */
 };
 
@@ -93,6 +115,9 @@ void tileopt_emulator_async_commit(void);
 void tileopt_emulator_async_wait(unsigned pending_groups);
 void tileopt_emulator_multiply(const struct tileopt_emulator_product* request);
 void tileopt_emulator_matrices(enum tileopt_emulator_matrix_event event, unsigned pending_groups);
+int tileopt_emulator_map_tensor(void* map, const struct tileopt_emulator_tensor* tensor);
+void tileopt_emulator_phase(enum tileopt_emulator_phase_event event, void* phase, int slots, unsigned value);
+void tileopt_emulator_copy_box(const struct tileopt_emulator_box* request);
 
 #ifdef __cplusplus
 }

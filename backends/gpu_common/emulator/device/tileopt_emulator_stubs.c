@@ -25,6 +25,9 @@ void tileopt_emulator_async_commit(void) { calls->async_commit(SITE); }
 void tileopt_emulator_async_wait(unsigned pending_groups) { calls->async_wait(pending_groups, SITE); }
 void tileopt_emulator_multiply(const struct tileopt_emulator_product* request) { calls->product(request, SITE); }
 void tileopt_emulator_matrices(enum tileopt_emulator_matrix_event event, unsigned pending_groups) { calls->matrix_event(event, pending_groups, SITE); }
+int tileopt_emulator_map_tensor(void* map, const struct tileopt_emulator_tensor* tensor) { return calls->map_tensor(map, tensor); }
+void tileopt_emulator_phase(enum tileopt_emulator_phase_event event, void* phase, int slots, unsigned value) { calls->phase(event, phase, slots, value, SITE); }
+void tileopt_emulator_copy_box(const struct tileopt_emulator_box* request) { calls->copy_box(request, SITE); }
 
 /* Every access of memory that another thread could reach. */
 #define ACCESS(bytes)                                                                                                       \
