@@ -5,6 +5,7 @@
 
 #include "ir/types.h"
 #include "support/text.h"
+#include "verify/matrix_storage.h"
 #include "verify/obligations.h"
 #include "verify/witness.h"
 
@@ -12,8 +13,7 @@ namespace tileopt::proof {
 
 namespace {
 
-constexpr long kPieceBytes = 16;  ///< that are swapped
-constexpr long kGroup = 8;        ///< rows of a swizzled matrix after which the pattern repeats
+constexpr long kGroup = 8;  ///< rows of a swizzled matrix after which the pattern repeats
 
 class CollectiveChecker {
  public:
@@ -87,26 +87,6 @@ class CollectiveChecker {
     return isl::manage(isl_pw_aff_from_aff(sum));
   }
 
-  /// { L[v, b] -> [(units from the start of one copy of the array, without swizzling)] }
-  isl::pw_aff place(const PointAccess& access, const Array& array, long unit) const {
-    const ArrayUse& use = execution_.array_of(access);
-    const std::size_t first = use.outer_loops + (use.ring ? 1 : 0) + static_cast<std::size_t>(array.agent_dims);
-    const isl::pw_multi_aff element = poly::as_function(access.element);
-    const std::vector<long> steps = steps_of(array);
-    isl::pw_aff sum = combination({});
-    for (std::size_t d = 0; d < steps.size(); ++d) {
-      const isl::pw_aff subscript = isl::manage(isl_pw_multi_aff_get_pw_aff(element.get(), static_cast<int>(first + d)));
-      sum = sum.add(subscript.scale(isl::val(sum.ctx(), steps[d] * unit)));
-    }
-    return sum;
-  }
-  static std::vector<long> steps_of(const Array& array) {
-    if (!array.strides.empty()) return array.strides;
-    std::vector<long> steps(array.extents.size() - static_cast<std::size_t>(array.agent_dims), 1);
-    for (std::size_t d = steps.size(); d-- > 1;) steps[d - 1] = steps[d] * array.extents[d + static_cast<std::size_t>(array.agent_dims)];
-    return steps;
-  }
-
   /// The value at the corner: the atom's digits are 0.
   isl::pw_aff at_corner(const isl::pw_aff& value) const {
     isl_multi_aff* zero = isl_multi_aff_identity_on_domain_space(isl_set_get_space(leaf_.points.get()));
@@ -128,36 +108,11 @@ class CollectiveChecker {
   Outcome check_registers() const {
     const ArrayUse& use = execution_.array_of(leaf_.write);
     if (use.promoted == nullptr || use.promoted->space != "register") return wrong("the result of " + leaf_.label + " lies in no registers");
-    const isl::pw_aff have = place(leaf_.write, *use.promoted, 1), want = combination(atom_.steps.registers);
+    const isl::pw_aff have = place_in_copy(execution_, leaf_, leaf_.write, *use.promoted, 1), want = combination(atom_.steps.registers);
     if (const auto witness = other_value(have, want)) return wrong(leaf_.label + " keeps its result in other registers than atom " + atom_.name + " does", *witness);
     long filled = 1;
     for (std::size_t d = 0; d < leaf_.box.size(); ++d) filled *= atom_.steps.depth[d] == 0 ? radix(d) : 1;
     if (use.promoted->agent_elements() != filled) return wrong("array " + use.name + " holds " + std::to_string(use.promoted->agent_elements()) + " registers, and atom " + atom_.name + " takes " + std::to_string(filled));
-    return {};
-  }
-
-  /// Rows of `bytes` follow each other, pieces of a row are swapped by the low bits of its number, and all copies start where the pattern does.
-  Outcome check_swizzle(const ArrayUse& use, long bytes) const {
-    const Array& array = *use.promoted;
-    const std::string what = "array " + use.name;
-    const long element = size_bytes(array.element), pieces = bytes / kPieceBytes;
-    if (array.swizzle.empty() || array.agent_dims != 0) return wrong(what + " is not swizzled as atom " + atom_.name + " reads it");
-    const std::vector<long> steps = steps_of(array);
-    const auto along = static_cast<std::size_t>(array.swizzle.along), by = static_cast<std::size_t>(array.swizzle.by);
-    if (along >= steps.size() || by >= steps.size() || array.extents[along] != pieces || steps[along] * element != kPieceBytes || steps[by] * element != bytes || array.extents[by] % pieces != 0)
-      return wrong("the swizzled dimensions of " + what + " are not pieces and rows of " + std::to_string(bytes) + " bytes");
-    long inside = 1;  // elements of a piece
-    for (std::size_t d = 0; d < steps.size(); ++d) {
-      if (d == along || d == by) continue;
-      if (steps[d] * element < kPieceBytes) inside *= array.extents[d];
-      else if (steps[d] * element % (bytes * pieces) != 0) return wrong("dimension " + std::to_string(d) + " of " + what + " moves by less than " + std::to_string(pieces) + " rows");
-    }
-    if (inside * element != kPieceBytes) return wrong("pieces of " + what + " have " + std::to_string(inside * element) + " bytes");
-    if (array.slots > 1 && array.stored_elements() * element % (bytes * pieces) != 0) return wrong("slots of " + what + " start at other rows");
-    const std::size_t kernel = leaf_.kernel;
-    for (const PrintFacts::Buffer& buffer : checker_.facts.at(kernel).buffers)
-      if (buffer.array == array.name && (buffer.alignment % (bytes * pieces) != 0 || buffer.alignment == 0))
-        return wrong(what + " starts at a multiple of " + std::to_string(buffer.alignment) + " bytes, and its pattern is " + std::to_string(bytes * pieces) + " bytes long");
     return {};
   }
 
@@ -170,7 +125,7 @@ class CollectiveChecker {
     if (use.promoted == nullptr) return wrong(what + " is no array of the block");
     if (type_name(use.promoted->element) != operand.element) return wrong(what + " has elements of type " + type_name(use.promoted->element) + ", and atom " + atom_.name + " takes " + operand.element);
     if (operand.swizzle == 0) throw Undecided("how atom " + atom_.name + " finds its matrices is not known");
-    if (Outcome outcome = check_swizzle(use, operand.swizzle)) return outcome;
+    if (const std::string reason = why_not_swizzled(checker_, leaf_.kernel, use, operand.swizzle, "atom " + atom_.name); !reason.empty()) return wrong(reason);
     const long element = size_bytes(use.promoted->element), width = operand.swizzle / element;  // elements of a row in memory
     if (matrix.stride != kGroup * operand.swizzle) return differs("the stride of " + what, std::to_string(matrix.stride), std::to_string(kGroup * operand.swizzle));
     // Bytes from the corner to the element of each digit.
@@ -183,7 +138,7 @@ class CollectiveChecker {
       reach += (matrix.turned ? across[d] % width : atom_.steps.depth[d]) * (radix(d) - 1);
     }
     if (reach >= width) return wrong(what + " is wider than its rows");
-    const isl::pw_aff have = place(access, *use.promoted, element), corner = at_corner(have);
+    const isl::pw_aff have = place_in_copy(execution_, leaf_, access, *use.promoted, element), corner = at_corner(have);
     if (const auto witness = other_value(have, corner.add(combination(bytes)))) return wrong(what + " does not lie as atom " + atom_.name + " reads it", *witness);
     // The pattern starts at the corner's rows.
     const isl::pw_aff rows = corner.mod(isl::val(corner.ctx(), kGroup * operand.swizzle));

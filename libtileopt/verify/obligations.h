@@ -69,6 +69,7 @@ const Node* only_node(const AstNodePtr& body) {
 }
 void check_sync_text(Checker& checker, std::size_t kernel);  ///< part of text: slots, phases, bytes, pending groups
 void check_wide_text(Checker& checker, std::size_t kernel);  ///< part of text: accesses that move several elements at once
+void check_box_copies(Checker& checker, std::size_t kernel);  ///< part of text: boxes that an engine copies
 void check_layouts(Checker& checker, std::size_t kernel);  ///< part of text: where arguments lie
 /// Part of text: a loop that holds an element in a variable means what the loop over memory means.
 Outcome check_accumulator(const Checker& checker, std::size_t loop, const PrintFacts& facts, const PrintFacts::Accumulator& held);

@@ -473,6 +473,7 @@ void check_text(Checker& checker) {
     if (is_launched(checker.machine)) checker.report.prove(entry("launches"), [&] { return check_launches(checker.machine, kernels[k], facts); });
     check_layouts(checker, k);
     check_wide_text(checker, k);
+    check_box_copies(checker, k);
     check_sync_text(checker, k);
   }
 }
