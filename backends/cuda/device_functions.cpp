@@ -14,6 +14,9 @@ const DeviceFunction device_functions[] = {
     {"float tileopt_tanh_f32(float x) {", "return tanhf(x);"},
     {"float tileopt_erf_f32(float x) {", "return erff(x);"},
     {"float tileopt_rsqrt_f32(float x) {", "return rsqrtf(x);"},
+    {"float tileopt_round_bf16(float x) {", "unsigned short r;\n  asm(\"cvt.rn.bf16.f32 %0, %1;\" : \"=h\"(r) : \"f\"(x));\n  return __uint_as_float((unsigned)r << 16);"},
+    {"uint16_t tileopt_store_f16(float x) {", "unsigned short r;\n  asm(\"cvt.rn.f16.f32 %0, %1;\" : \"=h\"(r) : \"f\"(x));\n  return r;"},
+    {"float tileopt_load_f16(uint16_t half) {", "float r;\n  asm(\"cvt.f32.f16 %0, %1;\" : \"=f\"(r) : \"h\"(half));\n  return r;"},
     {"float tileopt_max_f32(float a, float b) {", "float r;\n  asm(\"max.NaN.f32 %0, %1, %2;\" : \"=f\"(r) : \"f\"(a), \"f\"(b));\n  return r;"},
     {"float tileopt_min_f32(float a, float b) {", "float r;\n  asm(\"min.NaN.f32 %0, %1, %2;\" : \"=f\"(r) : \"f\"(a), \"f\"(b));\n  return r;"},
 };

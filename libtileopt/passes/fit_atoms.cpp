@@ -171,7 +171,9 @@ Candidate<FittedSchedule> FittedSchedule::create(DigitSchedule digits, const Mac
     for (const std::string& digit : choice.box) {
       const Digit* d = plan.find_digit(digit);
       if (d == nullptr || !contains(space.dims, digit)) return refuse("statement " + name + " has no digit " + digit);
-      if (machine.find_level(d->level)->kind != LevelKind::atom) return refuse("digit " + digit + " is on level " + d->level + ", not on an atom level");
+      // What one statement's atom runs at once may be an unrolled loop of another's.
+      const LevelKind kind = machine.find_level(d->level)->kind;
+      if (kind != LevelKind::atom && kind != LevelKind::unrolled) return refuse("digit " + digit + " is on level " + d->level + ", not on an atom level, or unrolled");
       if (d->radix <= 0) return refuse("digit " + digit + " of an atom's box must have a radix");
       points *= d->radix;
       if (points > 4096 && (atom == nullptr || !atom->is_collective())) return refuse("the box has more than 4096 points: the printer unrolls it");

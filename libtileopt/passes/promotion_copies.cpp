@@ -431,8 +431,11 @@ std::optional<Infeasible> PromotionBuilder::finish(DigitStatement& s) {
     const Array* a = find_array(access.array);
     if (a == nullptr || a->space != "register" || a->elements() == 1) return true;
     const auto steps = constant_steps(access.index, leaf.dims, leaf.dims);
-    return steps.has_value() && std::all_of(steps->begin() + a->agent_dims, steps->end(), [](const std::vector<long>& row) {
-             return std::all_of(row.begin(), row.end(), [](long step) { return step == 0; });
+    // Loops that are unrolled have one value at a time: every copy of the leaf names its registers.
+    return steps.has_value() && std::all_of(steps->begin() + a->agent_dims, steps->end(), [&](const std::vector<long>& row) {
+             for (std::size_t d = 0; d < row.size(); ++d)
+               if (row[d] != 0 && machine_.find_level(result_.level(leaf.dims[d]))->kind != LevelKind::unrolled) return false;
+             return true;
            });
   };
   bool registers_constant = check_register(leaf.write);

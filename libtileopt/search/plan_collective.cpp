@@ -14,6 +14,7 @@ constexpr long kGroups = 2;            ///< of agents that run an atom together,
 constexpr long kPieceBytes = 16;       ///< that an agent copies at a time, and that swizzled rows consist of
 constexpr long kGroupRows = 8;         ///< that a swizzled matrix repeats after
 constexpr long kMostSlots = 4;
+constexpr double kOtherBytes = 2048;   ///< barriers of the slots, and gaps before arrays that start at whole patterns
 constexpr long kBand = 16;             ///< blocks along the rows that run beside each other, so that they share what they read
 constexpr double kLeastSum = 64;       ///< terms from which tiles pay
 constexpr double kLeastSide = 64;
@@ -77,7 +78,15 @@ class CollectivePlanner {
   bool find_factor(std::size_t read, std::size_t across, long extent, Factor& factor, std::string& why_not) const;
   long slots() const;
   long slot_bytes() const { return (rows() + lanes_) * depth_ * element_bytes(); }
-  long stage_bytes() const { return rows() * (lanes_ + stage_pad()) * stage_element_bytes(); }
+  /// The farthest digit of the lanes in the atom's box: what is made of the result is stored one value of it after the other.
+  std::size_t chunk() const {
+    std::size_t far = 0;
+    for (std::size_t d = 0; d < atom_.extents.size(); ++d)
+      if (atom_.steps.lanes[d] > atom_.steps.lanes[far]) far = d;
+    return far;
+  }
+  long chunk_lanes() const { return lanes_ / radix_of(chunk()); }
+  long stage_bytes() const { return rows() * (chunk_lanes() + stage_pad()) * stage_element_bytes(); }
   long stage_pad() const { return kPieceBytes / stage_element_bytes(); }
   long stage_element_bytes() const { return size_bytes(request_.program().tensor(request_.program().statement(epilogue_).write.tensor).type); }
   Promotion promote_factor(const Factor& factor, const std::string& after, NameTable& digits) const;
@@ -136,7 +145,7 @@ bool CollectivePlanner::shape(std::string& why_not) {
 
 long CollectivePlanner::slots() const {
   const Space* space = request_.machine.find_space("shared");
-  const double room = space == nullptr ? 0 : space->capacity - double(stage_bytes());
+  const double room = space == nullptr ? 0 : space->capacity - double(stage_bytes()) - kOtherBytes;
   return std::min(kMostSlots, long(room / double(slot_bytes())));
 }
 
@@ -221,10 +230,10 @@ Promotion CollectivePlanner::stage_result(const std::string& after, NameTable& d
   const auto name = [&](const std::string& part) { return digits.unique(promotion.array + "_" + part); };
   const std::string agent = level(LevelKind::barrier), serial = level(LevelKind::sequential);
   const int row_dim = dim_of(c_.rows), lane_dim = dim_of(c_.lanes);
-  const long piece = kPieceBytes / stage_element_bytes(), x_agents = std::min(threads(), lanes_ / piece), y_agents = threads() / x_agents;
+  const long piece = kPieceBytes / stage_element_bytes(), x_agents = std::min(threads(), chunk_lanes() / piece), y_agents = threads() / x_agents;
   const std::string y = name("y"), x = name("x");
   promotion.layout = {{row_dim, name("s"), rows() / y_agents, serial, y_agents}, {row_dim, y, y_agents, agent, 1}};
-  if (lanes_ / piece > x_agents) promotion.layout.push_back({lane_dim, name("c"), lanes_ / piece / x_agents, serial, piece * x_agents});
+  if (chunk_lanes() / piece > x_agents) promotion.layout.push_back({lane_dim, name("c"), chunk_lanes() / piece / x_agents, serial, piece * x_agents});
   promotion.layout.push_back({lane_dim, x, x_agents, agent, piece});
   promotion.layout.push_back({lane_dim, name("v"), piece, "", 1});
   promotion.copy_order = {y, x};
@@ -261,7 +270,7 @@ PlanPart CollectivePlanner::build(NameTable& names) const {
     for (const std::size_t d : order) {
       const bool boxed = d < box_digits;
       const std::string name = digit(m, role++);
-      above.push_back({name, radix_of(d), boxed ? atom : agent});
+      above.push_back({name, radix_of(d), !boxed ? agent : d == chunk() ? unrolled : atom});
       (boxed ? boxes[d] : agents[d - box_digits]) = name;
     }
     return above;
@@ -290,7 +299,8 @@ PlanPart CollectivePlanner::build(NameTable& names) const {
   above.push_back(table.at(c_.lanes)[0].name);
   above.push_back(table.at(c_.rows)[1].name);
   agents.insert(agents.begin(), group);
-  std::vector<std::string> inner = {step}, whole = agents;
+  std::vector<std::string> inner = {step}, whole = agents, stored = {boxes[chunk()]};
+  stored.insert(stored.end(), agents.begin(), agents.end());
   inner.insert(inner.end(), agents.begin(), agents.end());
 
   // The result and what is made of it have no terms.
@@ -322,10 +332,12 @@ PlanPart CollectivePlanner::build(NameTable& names) const {
   for (std::size_t d = 0; d < box_digits; ++d)
     if (atom_.steps.depth[d] == 0) result_box.push_back(boxes[d]);
   part.atoms[c_.init] = {box_.name, result_box, "padded", false, "", whole};
-  part.atoms[epilogue_] = {store_.name, result_box, "padded", false, "", whole};
+  std::vector<std::string> stored_box = result_box;
+  stored_box.erase(std::find(stored_box.begin(), stored_box.end(), boxes[chunk()]));
+  part.atoms[epilogue_] = {store_.name, stored_box, "padded", false, "", stored};
   whole.push_back(step);
   part.atoms[c_.statement] = {atom_.name, boxes, "padded", false, "", whole};
-  part.tree = Tree::bands(above, Tree::sequence({{{c_.init}, Tree::bands(agents, Tree())}, {{c_.statement}, Tree::band(tiles, Tree::bands(inner, Tree()))}, {{epilogue_}, Tree::bands(agents, Tree())}}));
+  part.tree = Tree::bands(above, Tree::sequence({{{c_.init}, Tree::bands(agents, Tree())}, {{c_.statement}, Tree::band(tiles, Tree::bands(inner, Tree()))}, {{epilogue_}, Tree::bands(stored, Tree())}}));
 
   Promotion kept_result;
   kept_result.tensor = result.tensor;
@@ -349,7 +361,7 @@ PlanPart CollectivePlanner::build(NameTable& names) const {
   std::stable_sort(registers.begin(), registers.end(), [&](std::size_t a, std::size_t b) { return atom_.steps.registers[a] > atom_.steps.registers[b]; });
   for (const std::size_t d : registers) add_dim(d, "");
   part.promotions.push_back(std::move(kept_result));
-  part.promotions.push_back(stage_result(above.back(), digits));
+  part.promotions.push_back(stage_result(boxes[chunk()], digits));
   part.promotions.push_back(promote_factor(left_, tiles, digits));
   part.promotions.push_back(promote_factor(right_, tiles, digits));
   Pipelining pipelining;
