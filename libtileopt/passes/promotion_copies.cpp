@@ -418,7 +418,7 @@ std::optional<Infeasible> PromotionBuilder::finish(DigitStatement& s) {
       if (const auto* read = std::get_if<Read>(&e.node)) operands.insert(read->access);
     });
     for (const std::size_t r : operands)
-      if (const LeafAccess& read = leaf.reads[r]; space_of(read.array) == "global") return refuse("atom", entry, "a padded leaf reads beyond the data: " + read.array + " must be promoted");
+      if (const LeafAccess& read = leaf.reads[r]; space_of(read.array) == "global" && !read.steps.empty()) return refuse("atom", entry, "a padded leaf reads beyond the data: " + read.array + " must be promoted");
   }
   if (atom != nullptr && atom->is_collective())
     for (const auto& [role, access] : collective_operands(*atom, leaf))

@@ -20,6 +20,20 @@ constexpr double kLeastSum = 64;       ///< terms from which tiles pay
 constexpr double kLeastSide = 64;
 constexpr double kStartCycles = 4000;  ///< of a block: first copies, last stores
 
+/// Of one statement, whose accesses lie in its domain.
+bool same_element(const Access& first, const Access& second) {
+  const isl::map a = first.index.as_map(), b = second.index.as_map();
+  return a.intersect_domain(b.domain()).is_equal(b.intersect_domain(a.domain()));
+}
+
+/// What else the epilogue reads: a tile of it comes into the block's memory first.
+struct Operand {
+  std::string tensor;
+  int row_dim = -1, lane_dim = -1;  ///< subscripts that rows and lanes move; -1: none
+  bool lanes_are_fast = true;
+  long element_bytes = 4;
+};
+
 /// One factor as it lies.
 struct Factor {
   const AccessView* access = nullptr;
@@ -75,6 +89,11 @@ class CollectivePlanner {
       if (atom_.extents[d] != 0) most = std::max(most, steps[d] * atom_.extents[d]);
     return most;
   }
+  bool find_operands(std::string& why_not);
+  std::size_t iterator_of(const StatementView& epilogue, std::size_t m) const;
+  std::size_t result_read() const;
+  long operand_elements(const Operand& operand) const;
+  Promotion promote_operand(const Operand& operand, const std::string& after, NameTable& digits) const;
   bool find_factor(std::size_t read, std::size_t across, long extent, Factor& factor, std::string& why_not) const;
   long slots() const;
   long slot_bytes() const { return (rows() + lanes_) * depth_ * element_bytes(); }
@@ -86,7 +105,11 @@ class CollectivePlanner {
     return far;
   }
   long chunk_lanes() const { return lanes_ / radix_of(chunk()); }
-  long stage_bytes() const { return rows() * (chunk_lanes() + stage_pad()) * stage_element_bytes(); }
+  long stage_bytes() const {
+    long bytes = rows() * (chunk_lanes() + stage_pad()) * stage_element_bytes();
+    for (const Operand& operand : operands_) bytes += operand_elements(operand) * operand.element_bytes + kBlockAlignment;
+    return bytes;
+  }
   long stage_pad() const { return kPieceBytes / stage_element_bytes(); }
   long stage_element_bytes() const { return size_bytes(request_.program().tensor(request_.program().statement(epilogue_).write.tensor).type); }
   Promotion promote_factor(const Factor& factor, const std::string& after, NameTable& digits) const;
@@ -105,6 +128,7 @@ class CollectivePlanner {
   const Atom& store_;
   long lanes_, together_ = 1, group_rows_ = 0, depth_ = 0;
   Factor left_, right_;
+  std::vector<Operand> operands_;
   const Atom* boxes_ = nullptr;   ///< copies a whole box, issued by one agent
   const Atom* pieces_ = nullptr;  ///< copies what one agent has side by side
   std::string no_boxes_;          ///< why the first is not used
@@ -138,9 +162,95 @@ bool CollectivePlanner::shape(std::string& why_not) {
   else if (written(c_.left) || written(c_.right)) why_not = "the kernel writes a factor";
   else if (!moves_alone(c_.view.accesses[0], c_.rows) || !moves_alone(c_.view.accesses[0], c_.lanes)) why_not = "the result is no tile along " + iterator(c_.rows) + " and " + iterator(c_.lanes);
   else if (!find_factor(c_.left, c_.rows, rows(), left_, why_not) || !find_factor(c_.right, c_.lanes, lanes_, right_, why_not)) return false;
+  else if (!find_operands(why_not)) return false;
   else if (slots() < 2) why_not = "two slots of both factors do not fit in the memory of a block";
   else return true;
   return false;
+}
+
+/// The epilogue's read of the result.
+std::size_t CollectivePlanner::result_read() const {
+  const Statement& last = request_.program().statement(epilogue_);
+  std::size_t r = 0;
+  while (last.reads[r].tensor != c_.view.accesses[0].tensor) ++r;
+  return r;
+}
+
+/// The iterator of the epilogue that moves the same subscript of the result as the member does.
+std::size_t CollectivePlanner::iterator_of(const StatementView& epilogue, std::size_t m) const {
+  const AccessView& source = epilogue.accesses[1 + result_read()];
+  for (std::size_t i = 0; i < epilogue.members.size(); ++i)
+    if (source.dims_of(i) == c_.view.accesses[0].dims_of(m)) return i;
+  return epilogue.members.size();
+}
+
+bool CollectivePlanner::find_operands(std::string& why_not) {
+  const Statement& last = request_.program().statement(epilogue_);
+  const StatementView view = view_statement(request_.program(), epilogue_, iterator_members(last), request_.sizes);
+  operands_.clear();
+  for (std::size_t r = 0; r < last.reads.size(); ++r) {
+    const std::string& tensor = last.reads[r].tensor;
+    const AccessView& access = view.accesses[1 + r];
+    if (tensor == c_.view.accesses[0].tensor || request_.program().tensor(tensor).shape.empty()) continue;
+    Operand operand{tensor};
+    operand.element_bytes = access.element_bytes;
+    for (const std::size_t m : {c_.rows, c_.lanes}) {
+      const std::size_t i = iterator_of(view, m);
+      if (!access.affine || (access.moves_with(i) && !moves_alone(access, i))) {
+        why_not = epilogue_ + " reads no tile of " + tensor;
+        return false;
+      }
+      if (access.moves_with(i)) (m == c_.rows ? operand.row_dim : operand.lane_dim) = static_cast<int>(access.dims_of(i).front());
+    }
+    const auto earlier = std::find_if(last.reads.begin(), last.reads.begin() + static_cast<long>(r), [&](const Access& other) { return other.tensor == tensor; });
+    if (earlier != last.reads.begin() + static_cast<long>(r) && same_element(*earlier, last.reads[r])) continue;
+    const bool again = std::any_of(operands_.begin(), operands_.end(), [&](const Operand& o) { return o.tensor == tensor; });
+    const bool written = std::any_of(request_.kernel.statements().begin(), request_.kernel.statements().end(), [&](const std::string& name) { return request_.program().statement(name).write.tensor == tensor; });
+    if (again || written || (operand.row_dim < 0 && operand.lane_dim < 0)) {
+      why_not = epilogue_ + " reads " + tensor + (again ? " in two places" : written ? ", which the kernel writes" : " in one place for a whole tile");
+      return false;
+    }
+    operand.lanes_are_fast = operand.lane_dim >= 0 && (operand.row_dim < 0 || !access.contiguous || static_cast<int>(*access.contiguous) != operand.row_dim);
+    operands_.push_back(operand);
+  }
+  return true;
+}
+
+long CollectivePlanner::operand_elements(const Operand& operand) const {
+  const long fast = operand.lanes_are_fast ? chunk_lanes() : rows(), pad = kPieceBytes / operand.element_bytes;
+  if (operand.row_dim < 0 || operand.lane_dim < 0) return fast;
+  return (operand.lanes_are_fast ? rows() : chunk_lanes()) * (fast + pad);
+}
+
+/// Threads copy pieces of rows that lie side by side in the tensor.
+Promotion CollectivePlanner::promote_operand(const Operand& operand, const std::string& after, NameTable& digits) const {
+  Promotion promotion;
+  promotion.tensor = operand.tensor;
+  promotion.array = fresh(operand.tensor + "_shared");
+  promotion.after = after;
+  promotion.statements = {epilogue_};
+  promotion.space = "shared";
+  promotion.element = type_name(request_.program().tensor(operand.tensor).type);
+  promotion.zero_fill = true;
+  const auto name = [&](const std::string& part) { return digits.unique(promotion.array + "_" + part); };
+  const std::string agent = level(LevelKind::barrier), serial = level(LevelKind::sequential);
+  const int fast = operand.lanes_are_fast ? operand.lane_dim : operand.row_dim, slow = operand.lanes_are_fast ? operand.row_dim : operand.lane_dim;
+  const long fast_extent = operand.lanes_are_fast ? chunk_lanes() : rows(), slow_extent = operand.lanes_are_fast ? rows() : chunk_lanes(), piece = kPieceBytes / operand.element_bytes;
+  const long x_agents = std::min(threads(), fast_extent / piece), y_agents = std::min(slow_extent, threads() / x_agents);
+  const std::string y = name("y"), x = name("x");
+  if (slow >= 0) {
+    promotion.pad = piece;
+    if (slow_extent > y_agents) promotion.layout.push_back({slow, name("s"), slow_extent / y_agents, serial, y_agents});
+    promotion.layout.push_back({slow, y, y_agents, agent, 1});
+    promotion.copy_order.push_back(y);
+  }
+  if (fast_extent / piece > x_agents) promotion.layout.push_back({fast, name("c"), fast_extent / piece / x_agents, serial, piece * x_agents});
+  promotion.layout.push_back({fast, x, x_agents, agent, piece});
+  promotion.layout.push_back({fast, name("v"), piece, "", 1});
+  promotion.copy_order.push_back(x);
+  for (const BufferDim& dim : promotion.layout)
+    if (!contains(promotion.copy_order, dim.name)) promotion.copy_order.push_back(dim.name);
+  return promotion;
 }
 
 long CollectivePlanner::slots() const {
@@ -210,15 +320,8 @@ Promotion CollectivePlanner::promote_factor(const Factor& factor, const std::str
 Promotion CollectivePlanner::stage_result(const std::string& after, NameTable& digits) const {
   const Statement& statement = request_.program().statement(epilogue_);
   const StatementView view = view_statement(request_.program(), epilogue_, iterator_members(statement), request_.sizes);
-  const AccessView &target = view.accesses[0], &source = view.accesses[1];
-  const AccessView& result = c_.view.accesses[0];
-  // The iterator of the epilogue that moves the same subscript of the result.
-  const auto dim_of = [&](std::size_t m) {
-    const std::size_t subscript = result.dims_of(m).front();
-    for (std::size_t i = 0; i < view.members.size(); ++i)
-      if (source.dims_of(i) == std::vector<std::size_t>{subscript}) return static_cast<int>(target.dims_of(i).front());
-    return 0;
-  };
+  const AccessView& target = view.accesses[0];
+  const auto dim_of = [&](std::size_t m) { return static_cast<int>(target.dims_of(iterator_of(view, m)).front()); };
   Promotion promotion;
   promotion.tensor = statement.write.tensor;
   promotion.array = fresh(promotion.tensor + "_shared");
@@ -320,9 +423,8 @@ PlanPart CollectivePlanner::build(NameTable& names) const {
   const StatementView last_view = view_statement(program, epilogue_, iterator_members(last), request_.sizes);
   const auto own = [&](std::size_t m) { return iterator(m); };
   const auto of_last = [&](std::size_t m) {
-    for (std::size_t i = 0; i < last_view.members.size(); ++i)
-      if (last_view.accesses[1].dims_of(i) == result.dims_of(m)) return last_view.members[i];
-    return std::string("0");
+    const std::size_t i = iterator_of(last_view, m);
+    return i < last_view.members.size() ? last_view.members[i] : std::string("0");
   };
   part.statements = {c_.init, c_.statement, epilogue_};
   part.members[c_.init] = member_map(program.statement(c_.init), own);
@@ -361,6 +463,7 @@ PlanPart CollectivePlanner::build(NameTable& names) const {
   std::stable_sort(registers.begin(), registers.end(), [&](std::size_t a, std::size_t b) { return atom_.steps.registers[a] > atom_.steps.registers[b]; });
   for (const std::size_t d : registers) add_dim(d, "");
   part.promotions.push_back(std::move(kept_result));
+  for (const Operand& operand : operands_) part.promotions.push_back(promote_operand(operand, boxes[chunk()], digits));
   part.promotions.push_back(stage_result(boxes[chunk()], digits));
   part.promotions.push_back(promote_factor(left_, tiles, digits));
   part.promotions.push_back(promote_factor(right_, tiles, digits));
@@ -389,10 +492,21 @@ const Atom* elementwise(const Machine& machine, bool wide) {
   return found;
 }
 
+/// What an elementwise atom computes.
+bool computes_elements(const ExprPtr& body) {
+  bool simple = true;
+  walk_expr(body, [&](const Expr& e) {
+    if (std::holds_alternative<Select>(e.node) || std::holds_alternative<IndexValue>(e.node) || is_tuple(e.type) || e.type == ElementType::boolean) simple = false;
+    static const BinaryOp known[] = {BinaryOp::add, BinaryOp::sub, BinaryOp::mul, BinaryOp::divide, BinaryOp::min, BinaryOp::max};
+    if (const auto* binary = std::get_if<Binary>(&e.node)) simple = simple && std::find(std::begin(known), std::end(known), binary->op) != std::end(known);
+  });
+  return simple;
+}
+
 /// { E[..] -> X[x] } takes every element once.
-bool reads_each_once(const Statement& reader, const Access& read, const isl::set& written) {
-  const isl::map map = read.index.as_map().intersect_domain(reader.domain);
-  return map.is_injective() && map.range().is_equal(written);
+bool reads_each_once(const Program& program, const Statement& reader, const Access& read, const isl::set& written) {
+  const isl::map map = read.index.as_map().intersect_domain(reader.domain).intersect_params(program.context());
+  return map.is_injective() && map.range().is_equal(written.intersect_params(program.context()));
 }
 
 }  // namespace
@@ -412,12 +526,18 @@ std::string find_epilogue(const PlanRequest& request, const Contraction& contrac
   }
   if (found.empty() || !contains(request.kernel.statements(), found)) return "";
   const Statement& statement = program.statement(found);
-  if (statement.reads.size() != 1 || statement.combine != Combine::assign || statement.conditional() || !is_elementwise(statement.body)) return "";
+  if (statement.combine != Combine::assign || statement.conditional() || !computes_elements(statement.body)) return "";
+  std::size_t read = statement.reads.size();  // of the result, always of one element
+  for (std::size_t r = 0; r < statement.reads.size(); ++r) {
+    if (statement.reads[r].tensor != tensor) continue;
+    if (read < statement.reads.size() && !same_element(statement.reads[read], statement.reads[r])) return "";
+    read = r;
+  }
   const Statement& init = program.statement(contraction.init);  // where there are no terms too
   const isl::set written = init.write.index.as_map().intersect_domain(init.domain).range();
-  if (!reads_each_once(statement, statement.reads.front(), written)) return "";
+  if (!reads_each_once(program, statement, statement.reads[read], written)) return "";
   const StatementView view = view_statement(program, found, iterator_members(statement), request.sizes);
-  const AccessView &target = view.accesses[0], &source = view.accesses[1], &result = contraction.view.accesses[0];
+  const AccessView &target = view.accesses[0], &source = view.accesses[1 + read], &result = contraction.view.accesses[0];
   if (!target.affine || !source.affine) return "";
   for (std::size_t m = 0; m < contraction.view.members.size(); ++m) {
     if (!result.moves_with(m)) continue;

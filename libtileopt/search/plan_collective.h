@@ -9,7 +9,7 @@
 
 namespace tileopt {
 
-/// The statement of the kernel that alone reads the result, element by element and nothing else; "" = none.
+/// The statement of the kernel that alone reads the result, element by element, and makes an element of another tensor of each; "" = none.
 std::string find_epilogue(const PlanRequest& request, const Contraction& contraction);
 
 /// Options, best first; empty (with the reason) where the machine has no such atom for the factors, or no part of the problem is large enough.
