@@ -93,6 +93,7 @@ class CollectivePlanner {
   std::size_t iterator_of(const StatementView& epilogue, std::size_t m) const;
   std::size_t result_read() const;
   long operand_elements(const Operand& operand) const;
+  bool cuts_between(const std::vector<long>& steps, long extent) const;
   Promotion promote_operand(const Operand& operand, const std::string& after, NameTable& digits) const;
   bool find_factor(std::size_t read, std::size_t across, long extent, Factor& factor, std::string& why_not) const;
   long slots() const;
@@ -222,6 +223,13 @@ long CollectivePlanner::operand_elements(const Operand& operand) const {
   return (operand.lanes_are_fast ? rows() : chunk_lanes()) * (fast + pad);
 }
 
+/// Steps of the box's digits are multiples of `extent`, or stay inside of it.
+bool CollectivePlanner::cuts_between(const std::vector<long>& steps, long extent) const {
+  for (std::size_t d = 0; d < atom_.extents.size(); ++d)
+    if (steps[d] > 0 && d != chunk() && steps[d] % extent != 0 && extent % (steps[d] * radix_of(d)) != 0) return false;
+  return true;
+}
+
 /// Threads copy pieces of rows that lie side by side in the tensor.
 Promotion CollectivePlanner::promote_operand(const Operand& operand, const std::string& after, NameTable& digits) const {
   Promotion promotion;
@@ -236,7 +244,10 @@ Promotion CollectivePlanner::promote_operand(const Operand& operand, const std::
   const std::string agent = level(LevelKind::barrier), serial = level(LevelKind::sequential);
   const int fast = operand.lanes_are_fast ? operand.lane_dim : operand.row_dim, slow = operand.lanes_are_fast ? operand.row_dim : operand.lane_dim;
   const long fast_extent = operand.lanes_are_fast ? chunk_lanes() : rows(), slow_extent = operand.lanes_are_fast ? rows() : chunk_lanes(), piece = kPieceBytes / operand.element_bytes;
-  const long x_agents = std::min(threads(), fast_extent / piece), y_agents = std::min(slow_extent, threads() / x_agents);
+  const long x_agents = std::min(threads(), fast_extent / piece);
+  long y_agents = std::min(slow_extent, threads() / x_agents);
+  // Digits that the atom runs at once lie on one side of the cut.
+  while (y_agents > 1 && !cuts_between(operand.lanes_are_fast ? atom_.steps.rows : atom_.steps.lanes, y_agents)) y_agents /= 2;
   const std::string y = name("y"), x = name("x");
   if (slow >= 0) {
     promotion.pad = piece;

@@ -68,6 +68,8 @@ static __device__ __forceinline__ void tileopt_spill4(void* to, const void* from
 
 TILEOPT_DEVICE int64_t tileopt_floord(int64_t a, int64_t b) { return a / b - (a % b < 0); }
 
+TILEOPT_DEVICE int64_t tileopt_mod(int64_t a, int64_t b) { return a % b + (a % b < 0 ? b : 0); }
+
 TILEOPT_DEVICE int64_t tileopt_min(int64_t a, int64_t b) { return a < b ? a : b; }
 
 TILEOPT_DEVICE int64_t tileopt_max(int64_t a, int64_t b) { return a > b ? a : b; }
@@ -86,9 +88,15 @@ TILEOPT_DEVICE float tileopt_f32_bits(uint32_t bits) {
 
 /* float rounded to the nearest even bf16 value. */
 TILEOPT_DEVICE float tileopt_round_bf16(float x) {
+#if defined(__CUDA_ARCH__)
+  unsigned short r;
+  asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(r) : "f"(x));
+  return __uint_as_float((unsigned)r << 16);
+#else
   const uint32_t bits = tileopt_bits_f32(x);
   const uint32_t rounded = (bits + 0x7fffu + ((bits >> 16) & 1u)) & 0xffff0000u;
   return tileopt_f32_bits(x != x ? (bits | 0x00400000u) & 0xffff0000u : rounded);
+#endif
 }
 
 /* `x` is a bf16 value. */
@@ -109,115 +117,159 @@ extern "C" __global__ void __launch_bounds__(256) tileopt_kernel_0_0_gemm_bf16(c
   tileopt_block /= jb_count;
   const int64_t ib = (int64_t)tileopt_block;
   if (0 <= ia && ia <= tileopt_min(15, (-16) * ib + (M - 1) / 128)) {
-    uint16_t* const C_shared = (uint16_t*)(void*)(TILEOPT_SHARED_BASE + 0); /* 8 x 16 x 16 x 8 of C */
+    float acc_tile[64]; /* 2 x 8 x 2 x 2 of acc */
     {
-      float acc_tile[64]; /* 2 x 8 x 2 x 2 of acc */
       {
         {
           {
-            {
-              acc_tile[0] = 0.0f;
-              acc_tile[1] = 0.0f;
-              acc_tile[2] = 0.0f;
-              acc_tile[3] = 0.0f;
-              acc_tile[4] = 0.0f;
-              acc_tile[5] = 0.0f;
-              acc_tile[6] = 0.0f;
-              acc_tile[7] = 0.0f;
-              acc_tile[8] = 0.0f;
-              acc_tile[9] = 0.0f;
-              acc_tile[10] = 0.0f;
-              acc_tile[11] = 0.0f;
-              acc_tile[12] = 0.0f;
-              acc_tile[13] = 0.0f;
-              acc_tile[14] = 0.0f;
-              acc_tile[15] = 0.0f;
-              acc_tile[16] = 0.0f;
-              acc_tile[17] = 0.0f;
-              acc_tile[18] = 0.0f;
-              acc_tile[19] = 0.0f;
-              acc_tile[20] = 0.0f;
-              acc_tile[21] = 0.0f;
-              acc_tile[22] = 0.0f;
-              acc_tile[23] = 0.0f;
-              acc_tile[24] = 0.0f;
-              acc_tile[25] = 0.0f;
-              acc_tile[26] = 0.0f;
-              acc_tile[27] = 0.0f;
-              acc_tile[28] = 0.0f;
-              acc_tile[29] = 0.0f;
-              acc_tile[30] = 0.0f;
-              acc_tile[31] = 0.0f;
-              acc_tile[32] = 0.0f;
-              acc_tile[33] = 0.0f;
-              acc_tile[34] = 0.0f;
-              acc_tile[35] = 0.0f;
-              acc_tile[36] = 0.0f;
-              acc_tile[37] = 0.0f;
-              acc_tile[38] = 0.0f;
-              acc_tile[39] = 0.0f;
-              acc_tile[40] = 0.0f;
-              acc_tile[41] = 0.0f;
-              acc_tile[42] = 0.0f;
-              acc_tile[43] = 0.0f;
-              acc_tile[44] = 0.0f;
-              acc_tile[45] = 0.0f;
-              acc_tile[46] = 0.0f;
-              acc_tile[47] = 0.0f;
-              acc_tile[48] = 0.0f;
-              acc_tile[49] = 0.0f;
-              acc_tile[50] = 0.0f;
-              acc_tile[51] = 0.0f;
-              acc_tile[52] = 0.0f;
-              acc_tile[53] = 0.0f;
-              acc_tile[54] = 0.0f;
-              acc_tile[55] = 0.0f;
-              acc_tile[56] = 0.0f;
-              acc_tile[57] = 0.0f;
-              acc_tile[58] = 0.0f;
-              acc_tile[59] = 0.0f;
-              acc_tile[60] = 0.0f;
-              acc_tile[61] = 0.0f;
-              acc_tile[62] = 0.0f;
-              acc_tile[63] = 0.0f;
-            }
+            acc_tile[0] = 0.0f;
+            acc_tile[1] = 0.0f;
+            acc_tile[2] = 0.0f;
+            acc_tile[3] = 0.0f;
+            acc_tile[4] = 0.0f;
+            acc_tile[5] = 0.0f;
+            acc_tile[6] = 0.0f;
+            acc_tile[7] = 0.0f;
+            acc_tile[8] = 0.0f;
+            acc_tile[9] = 0.0f;
+            acc_tile[10] = 0.0f;
+            acc_tile[11] = 0.0f;
+            acc_tile[12] = 0.0f;
+            acc_tile[13] = 0.0f;
+            acc_tile[14] = 0.0f;
+            acc_tile[15] = 0.0f;
+            acc_tile[16] = 0.0f;
+            acc_tile[17] = 0.0f;
+            acc_tile[18] = 0.0f;
+            acc_tile[19] = 0.0f;
+            acc_tile[20] = 0.0f;
+            acc_tile[21] = 0.0f;
+            acc_tile[22] = 0.0f;
+            acc_tile[23] = 0.0f;
+            acc_tile[24] = 0.0f;
+            acc_tile[25] = 0.0f;
+            acc_tile[26] = 0.0f;
+            acc_tile[27] = 0.0f;
+            acc_tile[28] = 0.0f;
+            acc_tile[29] = 0.0f;
+            acc_tile[30] = 0.0f;
+            acc_tile[31] = 0.0f;
+            acc_tile[32] = 0.0f;
+            acc_tile[33] = 0.0f;
+            acc_tile[34] = 0.0f;
+            acc_tile[35] = 0.0f;
+            acc_tile[36] = 0.0f;
+            acc_tile[37] = 0.0f;
+            acc_tile[38] = 0.0f;
+            acc_tile[39] = 0.0f;
+            acc_tile[40] = 0.0f;
+            acc_tile[41] = 0.0f;
+            acc_tile[42] = 0.0f;
+            acc_tile[43] = 0.0f;
+            acc_tile[44] = 0.0f;
+            acc_tile[45] = 0.0f;
+            acc_tile[46] = 0.0f;
+            acc_tile[47] = 0.0f;
+            acc_tile[48] = 0.0f;
+            acc_tile[49] = 0.0f;
+            acc_tile[50] = 0.0f;
+            acc_tile[51] = 0.0f;
+            acc_tile[52] = 0.0f;
+            acc_tile[53] = 0.0f;
+            acc_tile[54] = 0.0f;
+            acc_tile[55] = 0.0f;
+            acc_tile[56] = 0.0f;
+            acc_tile[57] = 0.0f;
+            acc_tile[58] = 0.0f;
+            acc_tile[59] = 0.0f;
+            acc_tile[60] = 0.0f;
+            acc_tile[61] = 0.0f;
+            acc_tile[62] = 0.0f;
+            acc_tile[63] = 0.0f;
           }
         }
       }
-      {
-        uint16_t* const A_shared = (uint16_t*)(void*)(TILEOPT_SHARED_BASE + 34816); /* 4 x 4 x 4 x 8 x 8 x 8 of A */
-        uint16_t* const B_shared = (uint16_t*)(void*)(TILEOPT_SHARED_BASE + 100352); /* 4 x 2 x 4 x 2 x 8 x 8 x 8 of B */
-        for (int64_t kb_ahead = 0; kb_ahead <= 2; kb_ahead += 1) {
-          if (kb_ahead <= tileopt_floord(K - 1, 64)) {
-            if (N >= 128 * jb + 128 && K >= 64 * kb_ahead + 64) {
-              if (B_aligned16) {
+    }
+    {
+      uint16_t* const A_shared = (uint16_t*)(void*)(TILEOPT_SHARED_BASE + 0); /* 4 x 4 x 4 x 8 x 8 x 8 of A */
+      uint16_t* const B_shared = (uint16_t*)(void*)(TILEOPT_SHARED_BASE + 65536); /* 4 x 2 x 4 x 2 x 8 x 8 x 8 of B */
+      for (int64_t kb_ahead = 0; kb_ahead <= 2; kb_ahead += 1) {
+        if (kb_ahead <= tileopt_floord(K - 1, 64)) {
+          if (N >= 128 * jb + 128 && K >= 64 * kb_ahead + 64) {
+            if (B_aligned16) {
+              {
+                const int64_t B_shared_y = TILEOPT_THREAD_X / 64;
                 {
-                  const int64_t B_shared_y = TILEOPT_THREAD_X / 64;
+                  const int64_t B_shared_r = TILEOPT_THREAD_X / 8 % 8;
                   {
-                    const int64_t B_shared_r = TILEOPT_THREAD_X / 8 % 8;
-                    {
-                      const int64_t B_shared_x = TILEOPT_THREAD_X % 8;
+                    const int64_t B_shared_x = TILEOPT_THREAD_X % 8;
+                    #pragma unroll 2
+                    for (int64_t B_shared_c = 0; B_shared_c <= 1; B_shared_c += 1) {
                       #pragma unroll 2
-                      for (int64_t B_shared_c = 0; B_shared_c <= 1; B_shared_c += 1) {
-                        #pragma unroll 2
-                        for (int64_t B_shared_s = 0; B_shared_s <= 1; B_shared_s += 1) {
-                          tileopt_async_copy_or_zero16(B_shared, (unsigned)((int64_t)((uint64_t)(kb_ahead) % 4) * 8192 + B_shared_c * 4096 + B_shared_y * 1024 + B_shared_s * 512 + B_shared_r * 64 + ((B_shared_x) ^ ((B_shared_r) & 7)) * 8) * 2, &B[64 * kb_ahead * B_s0 + 16 * B_shared_y * B_s0 + B_shared_r * B_s0 + 8 * B_shared_s * B_s0 + 128 * jb + 8 * B_shared_x + 64 * B_shared_c], 16);
-                        }
+                      for (int64_t B_shared_s = 0; B_shared_s <= 1; B_shared_s += 1) {
+                        tileopt_async_copy_or_zero16(B_shared, (unsigned)((int64_t)((uint64_t)(kb_ahead) % 4) * 8192 + B_shared_c * 4096 + B_shared_y * 1024 + B_shared_s * 512 + B_shared_r * 64 + ((B_shared_x) ^ ((B_shared_r) & 7)) * 8) * 2, &B[64 * kb_ahead * B_s0 + 16 * B_shared_y * B_s0 + B_shared_r * B_s0 + 8 * B_shared_s * B_s0 + 128 * jb + 8 * B_shared_x + 64 * B_shared_c], 16);
                       }
                     }
                   }
                 }
-              } else {
+              }
+            } else {
+              {
+                const int64_t B_shared_y = TILEOPT_THREAD_X / 64;
                 {
-                  const int64_t B_shared_y = TILEOPT_THREAD_X / 64;
+                  const int64_t B_shared_r = TILEOPT_THREAD_X / 8 % 8;
                   {
-                    const int64_t B_shared_r = TILEOPT_THREAD_X / 8 % 8;
-                    {
-                      const int64_t B_shared_x = TILEOPT_THREAD_X % 8;
+                    const int64_t B_shared_x = TILEOPT_THREAD_X % 8;
+                    #pragma unroll 2
+                    for (int64_t B_shared_c = 0; B_shared_c <= 1; B_shared_c += 1) {
                       #pragma unroll 2
-                      for (int64_t B_shared_c = 0; B_shared_c <= 1; B_shared_c += 1) {
-                        #pragma unroll 2
-                        for (int64_t B_shared_s = 0; B_shared_s <= 1; B_shared_s += 1) {
+                      for (int64_t B_shared_s = 0; B_shared_s <= 1; B_shared_s += 1) {
+                        B_shared[(int64_t)((uint64_t)(kb_ahead) % 4) * 8192 + B_shared_c * 4096 + B_shared_y * 1024 + B_shared_s * 512 + B_shared_r * 64 + ((B_shared_x) ^ ((B_shared_r) & 7)) * 8] = B[(64 * kb_ahead + 16 * B_shared_y + B_shared_r + 8 * B_shared_s) * B_s0 + 128 * jb + 8 * B_shared_x + 64 * B_shared_c];
+                        B_shared[(int64_t)((uint64_t)(kb_ahead) % 4) * 8192 + B_shared_c * 4096 + B_shared_y * 1024 + B_shared_s * 512 + B_shared_r * 64 + ((B_shared_x) ^ ((B_shared_r) & 7)) * 8 + 1] = B[(64 * kb_ahead + 16 * B_shared_y + B_shared_r + 8 * B_shared_s) * B_s0 + 128 * jb + 8 * B_shared_x + 64 * B_shared_c + 1];
+                        B_shared[(int64_t)((uint64_t)(kb_ahead) % 4) * 8192 + B_shared_c * 4096 + B_shared_y * 1024 + B_shared_s * 512 + B_shared_r * 64 + ((B_shared_x) ^ ((B_shared_r) & 7)) * 8 + 2] = B[(64 * kb_ahead + 16 * B_shared_y + B_shared_r + 8 * B_shared_s) * B_s0 + 128 * jb + 8 * B_shared_x + 64 * B_shared_c + 2];
+                        B_shared[(int64_t)((uint64_t)(kb_ahead) % 4) * 8192 + B_shared_c * 4096 + B_shared_y * 1024 + B_shared_s * 512 + B_shared_r * 64 + ((B_shared_x) ^ ((B_shared_r) & 7)) * 8 + 3] = B[(64 * kb_ahead + 16 * B_shared_y + B_shared_r + 8 * B_shared_s) * B_s0 + 128 * jb + 8 * B_shared_x + 64 * B_shared_c + 3];
+                        B_shared[(int64_t)((uint64_t)(kb_ahead) % 4) * 8192 + B_shared_c * 4096 + B_shared_y * 1024 + B_shared_s * 512 + B_shared_r * 64 + ((B_shared_x) ^ ((B_shared_r) & 7)) * 8 + 4] = B[(64 * kb_ahead + 16 * B_shared_y + B_shared_r + 8 * B_shared_s) * B_s0 + 128 * jb + 8 * B_shared_x + 64 * B_shared_c + 4];
+                        B_shared[(int64_t)((uint64_t)(kb_ahead) % 4) * 8192 + B_shared_c * 4096 + B_shared_y * 1024 + B_shared_s * 512 + B_shared_r * 64 + ((B_shared_x) ^ ((B_shared_r) & 7)) * 8 + 5] = B[(64 * kb_ahead + 16 * B_shared_y + B_shared_r + 8 * B_shared_s) * B_s0 + 128 * jb + 8 * B_shared_x + 64 * B_shared_c + 5];
+                        B_shared[(int64_t)((uint64_t)(kb_ahead) % 4) * 8192 + B_shared_c * 4096 + B_shared_y * 1024 + B_shared_s * 512 + B_shared_r * 64 + ((B_shared_x) ^ ((B_shared_r) & 7)) * 8 + 6] = B[(64 * kb_ahead + 16 * B_shared_y + B_shared_r + 8 * B_shared_s) * B_s0 + 128 * jb + 8 * B_shared_x + 64 * B_shared_c + 6];
+                        B_shared[(int64_t)((uint64_t)(kb_ahead) % 4) * 8192 + B_shared_c * 4096 + B_shared_y * 1024 + B_shared_s * 512 + B_shared_r * 64 + ((B_shared_x) ^ ((B_shared_r) & 7)) * 8 + 7] = B[(64 * kb_ahead + 16 * B_shared_y + B_shared_r + 8 * B_shared_s) * B_s0 + 128 * jb + 8 * B_shared_x + 64 * B_shared_c + 7];
+                      }
+                    }
+                  }
+                }
+              }
+            }
+          } else {
+            if (B_aligned16) {
+              {
+                const int64_t B_shared_y = TILEOPT_THREAD_X / 64;
+                {
+                  const int64_t B_shared_r = TILEOPT_THREAD_X / 8 % 8;
+                  {
+                    const int64_t B_shared_x = TILEOPT_THREAD_X % 8;
+                    #pragma unroll 2
+                    for (int64_t B_shared_c = 0; B_shared_c <= 1; B_shared_c += 1) {
+                      #pragma unroll 2
+                      for (int64_t B_shared_s = 0; B_shared_s <= 1; B_shared_s += 1) {
+                        const int64_t B_shared_v_n = (N >= 128 * jb + 8 * B_shared_x + 64 * B_shared_c + 1 && K >= 64 * kb_ahead + 16 * B_shared_y + B_shared_r + 8 * B_shared_s + 1 ? N - 128 * jb - 8 * B_shared_x - 64 * B_shared_c : 0);
+                        tileopt_async_copy_or_zero16(B_shared, (unsigned)((int64_t)((uint64_t)(kb_ahead) % 4) * 8192 + B_shared_c * 4096 + B_shared_y * 1024 + B_shared_s * 512 + B_shared_r * 64 + ((B_shared_x) ^ ((B_shared_r) & 7)) * 8) * 2, &B[64 * kb_ahead * B_s0 + 16 * B_shared_y * B_s0 + B_shared_r * B_s0 + 8 * B_shared_s * B_s0 + 128 * jb + 8 * B_shared_x + 64 * B_shared_c], (unsigned)(2 * tileopt_max(0, tileopt_min(B_shared_v_n, 8))));
+                      }
+                    }
+                  }
+                }
+              }
+            } else {
+              {
+                const int64_t B_shared_y = TILEOPT_THREAD_X / 64;
+                {
+                  const int64_t B_shared_r = TILEOPT_THREAD_X / 8 % 8;
+                  {
+                    const int64_t B_shared_x = TILEOPT_THREAD_X % 8;
+                    #pragma unroll 2
+                    for (int64_t B_shared_c = 0; B_shared_c <= 1; B_shared_c += 1) {
+                      #pragma unroll 2
+                      for (int64_t B_shared_s = 0; B_shared_s <= 1; B_shared_s += 1) {
+                        const int64_t B_shared_v_n_2 = (N >= 128 * jb + 8 * B_shared_x + 64 * B_shared_c + 1 && K >= 64 * kb_ahead + 16 * B_shared_y + B_shared_r + 8 * B_shared_s + 1 ? N - 128 * jb - 8 * B_shared_x - 64 * B_shared_c : 0);
+                        if (B_shared_v_n_2 >= 8) {
                           B_shared[(int64_t)((uint64_t)(kb_ahead) % 4) * 8192 + B_shared_c * 4096 + B_shared_y * 1024 + B_shared_s * 512 + B_shared_r * 64 + ((B_shared_x) ^ ((B_shared_r) & 7)) * 8] = B[(64 * kb_ahead + 16 * B_shared_y + B_shared_r + 8 * B_shared_s) * B_s0 + 128 * jb + 8 * B_shared_x + 64 * B_shared_c];
                           B_shared[(int64_t)((uint64_t)(kb_ahead) % 4) * 8192 + B_shared_c * 4096 + B_shared_y * 1024 + B_shared_s * 512 + B_shared_r * 64 + ((B_shared_x) ^ ((B_shared_r) & 7)) * 8 + 1] = B[(64 * kb_ahead + 16 * B_shared_y + B_shared_r + 8 * B_shared_s) * B_s0 + 128 * jb + 8 * B_shared_x + 64 * B_shared_c + 1];
                           B_shared[(int64_t)((uint64_t)(kb_ahead) % 4) * 8192 + B_shared_c * 4096 + B_shared_y * 1024 + B_shared_s * 512 + B_shared_r * 64 + ((B_shared_x) ^ ((B_shared_r) & 7)) * 8 + 2] = B[(64 * kb_ahead + 16 * B_shared_y + B_shared_r + 8 * B_shared_s) * B_s0 + 128 * jb + 8 * B_shared_x + 64 * B_shared_c + 2];
@@ -226,59 +278,12 @@ extern "C" __global__ void __launch_bounds__(256) tileopt_kernel_0_0_gemm_bf16(c
                           B_shared[(int64_t)((uint64_t)(kb_ahead) % 4) * 8192 + B_shared_c * 4096 + B_shared_y * 1024 + B_shared_s * 512 + B_shared_r * 64 + ((B_shared_x) ^ ((B_shared_r) & 7)) * 8 + 5] = B[(64 * kb_ahead + 16 * B_shared_y + B_shared_r + 8 * B_shared_s) * B_s0 + 128 * jb + 8 * B_shared_x + 64 * B_shared_c + 5];
                           B_shared[(int64_t)((uint64_t)(kb_ahead) % 4) * 8192 + B_shared_c * 4096 + B_shared_y * 1024 + B_shared_s * 512 + B_shared_r * 64 + ((B_shared_x) ^ ((B_shared_r) & 7)) * 8 + 6] = B[(64 * kb_ahead + 16 * B_shared_y + B_shared_r + 8 * B_shared_s) * B_s0 + 128 * jb + 8 * B_shared_x + 64 * B_shared_c + 6];
                           B_shared[(int64_t)((uint64_t)(kb_ahead) % 4) * 8192 + B_shared_c * 4096 + B_shared_y * 1024 + B_shared_s * 512 + B_shared_r * 64 + ((B_shared_x) ^ ((B_shared_r) & 7)) * 8 + 7] = B[(64 * kb_ahead + 16 * B_shared_y + B_shared_r + 8 * B_shared_s) * B_s0 + 128 * jb + 8 * B_shared_x + 64 * B_shared_c + 7];
-                        }
-                      }
-                    }
-                  }
-                }
-              }
-            } else {
-              if (B_aligned16) {
-                {
-                  const int64_t B_shared_y = TILEOPT_THREAD_X / 64;
-                  {
-                    const int64_t B_shared_r = TILEOPT_THREAD_X / 8 % 8;
-                    {
-                      const int64_t B_shared_x = TILEOPT_THREAD_X % 8;
-                      #pragma unroll 2
-                      for (int64_t B_shared_c = 0; B_shared_c <= 1; B_shared_c += 1) {
-                        #pragma unroll 2
-                        for (int64_t B_shared_s = 0; B_shared_s <= 1; B_shared_s += 1) {
-                          const int64_t B_shared_v_n = (N >= 128 * jb + 8 * B_shared_x + 64 * B_shared_c + 1 && K >= 64 * kb_ahead + 16 * B_shared_y + B_shared_r + 8 * B_shared_s + 1 ? N - 128 * jb - 8 * B_shared_x - 64 * B_shared_c : 0);
-                          tileopt_async_copy_or_zero16(B_shared, (unsigned)((int64_t)((uint64_t)(kb_ahead) % 4) * 8192 + B_shared_c * 4096 + B_shared_y * 1024 + B_shared_s * 512 + B_shared_r * 64 + ((B_shared_x) ^ ((B_shared_r) & 7)) * 8) * 2, &B[64 * kb_ahead * B_s0 + 16 * B_shared_y * B_s0 + B_shared_r * B_s0 + 8 * B_shared_s * B_s0 + 128 * jb + 8 * B_shared_x + 64 * B_shared_c], (unsigned)(2 * tileopt_max(0, tileopt_min(B_shared_v_n, 8))));
-                        }
-                      }
-                    }
-                  }
-                }
-              } else {
-                {
-                  const int64_t B_shared_y = TILEOPT_THREAD_X / 64;
-                  {
-                    const int64_t B_shared_r = TILEOPT_THREAD_X / 8 % 8;
-                    {
-                      const int64_t B_shared_x = TILEOPT_THREAD_X % 8;
-                      #pragma unroll 2
-                      for (int64_t B_shared_c = 0; B_shared_c <= 1; B_shared_c += 1) {
-                        #pragma unroll 2
-                        for (int64_t B_shared_s = 0; B_shared_s <= 1; B_shared_s += 1) {
-                          const int64_t B_shared_v_n_2 = (N >= 128 * jb + 8 * B_shared_x + 64 * B_shared_c + 1 && K >= 64 * kb_ahead + 16 * B_shared_y + B_shared_r + 8 * B_shared_s + 1 ? N - 128 * jb - 8 * B_shared_x - 64 * B_shared_c : 0);
-                          if (B_shared_v_n_2 >= 8) {
-                            B_shared[(int64_t)((uint64_t)(kb_ahead) % 4) * 8192 + B_shared_c * 4096 + B_shared_y * 1024 + B_shared_s * 512 + B_shared_r * 64 + ((B_shared_x) ^ ((B_shared_r) & 7)) * 8] = B[(64 * kb_ahead + 16 * B_shared_y + B_shared_r + 8 * B_shared_s) * B_s0 + 128 * jb + 8 * B_shared_x + 64 * B_shared_c];
-                            B_shared[(int64_t)((uint64_t)(kb_ahead) % 4) * 8192 + B_shared_c * 4096 + B_shared_y * 1024 + B_shared_s * 512 + B_shared_r * 64 + ((B_shared_x) ^ ((B_shared_r) & 7)) * 8 + 1] = B[(64 * kb_ahead + 16 * B_shared_y + B_shared_r + 8 * B_shared_s) * B_s0 + 128 * jb + 8 * B_shared_x + 64 * B_shared_c + 1];
-                            B_shared[(int64_t)((uint64_t)(kb_ahead) % 4) * 8192 + B_shared_c * 4096 + B_shared_y * 1024 + B_shared_s * 512 + B_shared_r * 64 + ((B_shared_x) ^ ((B_shared_r) & 7)) * 8 + 2] = B[(64 * kb_ahead + 16 * B_shared_y + B_shared_r + 8 * B_shared_s) * B_s0 + 128 * jb + 8 * B_shared_x + 64 * B_shared_c + 2];
-                            B_shared[(int64_t)((uint64_t)(kb_ahead) % 4) * 8192 + B_shared_c * 4096 + B_shared_y * 1024 + B_shared_s * 512 + B_shared_r * 64 + ((B_shared_x) ^ ((B_shared_r) & 7)) * 8 + 3] = B[(64 * kb_ahead + 16 * B_shared_y + B_shared_r + 8 * B_shared_s) * B_s0 + 128 * jb + 8 * B_shared_x + 64 * B_shared_c + 3];
-                            B_shared[(int64_t)((uint64_t)(kb_ahead) % 4) * 8192 + B_shared_c * 4096 + B_shared_y * 1024 + B_shared_s * 512 + B_shared_r * 64 + ((B_shared_x) ^ ((B_shared_r) & 7)) * 8 + 4] = B[(64 * kb_ahead + 16 * B_shared_y + B_shared_r + 8 * B_shared_s) * B_s0 + 128 * jb + 8 * B_shared_x + 64 * B_shared_c + 4];
-                            B_shared[(int64_t)((uint64_t)(kb_ahead) % 4) * 8192 + B_shared_c * 4096 + B_shared_y * 1024 + B_shared_s * 512 + B_shared_r * 64 + ((B_shared_x) ^ ((B_shared_r) & 7)) * 8 + 5] = B[(64 * kb_ahead + 16 * B_shared_y + B_shared_r + 8 * B_shared_s) * B_s0 + 128 * jb + 8 * B_shared_x + 64 * B_shared_c + 5];
-                            B_shared[(int64_t)((uint64_t)(kb_ahead) % 4) * 8192 + B_shared_c * 4096 + B_shared_y * 1024 + B_shared_s * 512 + B_shared_r * 64 + ((B_shared_x) ^ ((B_shared_r) & 7)) * 8 + 6] = B[(64 * kb_ahead + 16 * B_shared_y + B_shared_r + 8 * B_shared_s) * B_s0 + 128 * jb + 8 * B_shared_x + 64 * B_shared_c + 6];
-                            B_shared[(int64_t)((uint64_t)(kb_ahead) % 4) * 8192 + B_shared_c * 4096 + B_shared_y * 1024 + B_shared_s * 512 + B_shared_r * 64 + ((B_shared_x) ^ ((B_shared_r) & 7)) * 8 + 7] = B[(64 * kb_ahead + 16 * B_shared_y + B_shared_r + 8 * B_shared_s) * B_s0 + 128 * jb + 8 * B_shared_x + 64 * B_shared_c + 7];
-                          } else {
-                            for (int64_t B_shared_v = 0; B_shared_v < 8; ++B_shared_v) {
-                              if (B_shared_v < B_shared_v_n_2) {
-                                B_shared[(int64_t)((uint64_t)(kb_ahead) % 4) * 8192 + B_shared_c * 4096 + B_shared_y * 1024 + B_shared_s * 512 + B_shared_r * 64 + ((B_shared_x) ^ ((B_shared_r) & 7)) * 8 + B_shared_v] = B[(64 * kb_ahead + 16 * B_shared_y + B_shared_r + 8 * B_shared_s) * B_s0 + 128 * jb + 8 * B_shared_x + 64 * B_shared_c + B_shared_v];
-                              } else {
-                                B_shared[(int64_t)((uint64_t)(kb_ahead) % 4) * 8192 + B_shared_c * 4096 + B_shared_y * 1024 + B_shared_s * 512 + B_shared_r * 64 + ((B_shared_x) ^ ((B_shared_r) & 7)) * 8 + B_shared_v] = 0;
-                              }
+                        } else {
+                          for (int64_t B_shared_v = 0; B_shared_v < 8; ++B_shared_v) {
+                            if (B_shared_v < B_shared_v_n_2) {
+                              B_shared[(int64_t)((uint64_t)(kb_ahead) % 4) * 8192 + B_shared_c * 4096 + B_shared_y * 1024 + B_shared_s * 512 + B_shared_r * 64 + ((B_shared_x) ^ ((B_shared_r) & 7)) * 8 + B_shared_v] = B[(64 * kb_ahead + 16 * B_shared_y + B_shared_r + 8 * B_shared_s) * B_s0 + 128 * jb + 8 * B_shared_x + 64 * B_shared_c + B_shared_v];
+                            } else {
+                              B_shared[(int64_t)((uint64_t)(kb_ahead) % 4) * 8192 + B_shared_c * 4096 + B_shared_y * 1024 + B_shared_s * 512 + B_shared_r * 64 + ((B_shared_x) ^ ((B_shared_r) & 7)) * 8 + B_shared_v] = 0;
                             }
                           }
                         }
@@ -288,30 +293,71 @@ extern "C" __global__ void __launch_bounds__(256) tileopt_kernel_0_0_gemm_bf16(c
                 }
               }
             }
-            if (M >= 2048 * ib + 128 * ia + 128 && K >= 64 * kb_ahead + 64) {
-              if (A_aligned16) {
+          }
+          if (M >= 2048 * ib + 128 * ia + 128 && K >= 64 * kb_ahead + 64) {
+            if (A_aligned16) {
+              {
+                const int64_t A_shared_y = TILEOPT_THREAD_X / 64;
                 {
-                  const int64_t A_shared_y = TILEOPT_THREAD_X / 64;
+                  const int64_t A_shared_r = TILEOPT_THREAD_X / 8 % 8;
                   {
-                    const int64_t A_shared_r = TILEOPT_THREAD_X / 8 % 8;
-                    {
-                      const int64_t A_shared_x = TILEOPT_THREAD_X % 8;
-                      #pragma unroll 4
-                      for (int64_t A_shared_s = 0; A_shared_s <= 3; A_shared_s += 1) {
-                        tileopt_async_copy_or_zero16(A_shared, (unsigned)((int64_t)((uint64_t)(kb_ahead) % 4) * 8192 + A_shared_y * 2048 + A_shared_s * 512 + A_shared_r * 64 + ((A_shared_x) ^ ((A_shared_r) & 7)) * 8) * 2, &A[2048 * ib * A_s0 + 128 * ia * A_s0 + 32 * A_shared_y * A_s0 + A_shared_r * A_s0 + 8 * A_shared_s * A_s0 + 64 * kb_ahead + 8 * A_shared_x], 16);
-                      }
+                    const int64_t A_shared_x = TILEOPT_THREAD_X % 8;
+                    #pragma unroll 4
+                    for (int64_t A_shared_s = 0; A_shared_s <= 3; A_shared_s += 1) {
+                      tileopt_async_copy_or_zero16(A_shared, (unsigned)((int64_t)((uint64_t)(kb_ahead) % 4) * 8192 + A_shared_y * 2048 + A_shared_s * 512 + A_shared_r * 64 + ((A_shared_x) ^ ((A_shared_r) & 7)) * 8) * 2, &A[2048 * ib * A_s0 + 128 * ia * A_s0 + 32 * A_shared_y * A_s0 + A_shared_r * A_s0 + 8 * A_shared_s * A_s0 + 64 * kb_ahead + 8 * A_shared_x], 16);
                     }
                   }
                 }
-              } else {
+              }
+            } else {
+              {
+                const int64_t A_shared_y = TILEOPT_THREAD_X / 64;
                 {
-                  const int64_t A_shared_y = TILEOPT_THREAD_X / 64;
+                  const int64_t A_shared_r = TILEOPT_THREAD_X / 8 % 8;
                   {
-                    const int64_t A_shared_r = TILEOPT_THREAD_X / 8 % 8;
-                    {
-                      const int64_t A_shared_x = TILEOPT_THREAD_X % 8;
-                      #pragma unroll 4
-                      for (int64_t A_shared_s = 0; A_shared_s <= 3; A_shared_s += 1) {
+                    const int64_t A_shared_x = TILEOPT_THREAD_X % 8;
+                    #pragma unroll 4
+                    for (int64_t A_shared_s = 0; A_shared_s <= 3; A_shared_s += 1) {
+                      A_shared[(int64_t)((uint64_t)(kb_ahead) % 4) * 8192 + A_shared_y * 2048 + A_shared_s * 512 + A_shared_r * 64 + ((A_shared_x) ^ ((A_shared_r) & 7)) * 8] = A[(2048 * ib + 128 * ia + 32 * A_shared_y + A_shared_r + 8 * A_shared_s) * A_s0 + 64 * kb_ahead + 8 * A_shared_x];
+                      A_shared[(int64_t)((uint64_t)(kb_ahead) % 4) * 8192 + A_shared_y * 2048 + A_shared_s * 512 + A_shared_r * 64 + ((A_shared_x) ^ ((A_shared_r) & 7)) * 8 + 1] = A[(2048 * ib + 128 * ia + 32 * A_shared_y + A_shared_r + 8 * A_shared_s) * A_s0 + 64 * kb_ahead + 8 * A_shared_x + 1];
+                      A_shared[(int64_t)((uint64_t)(kb_ahead) % 4) * 8192 + A_shared_y * 2048 + A_shared_s * 512 + A_shared_r * 64 + ((A_shared_x) ^ ((A_shared_r) & 7)) * 8 + 2] = A[(2048 * ib + 128 * ia + 32 * A_shared_y + A_shared_r + 8 * A_shared_s) * A_s0 + 64 * kb_ahead + 8 * A_shared_x + 2];
+                      A_shared[(int64_t)((uint64_t)(kb_ahead) % 4) * 8192 + A_shared_y * 2048 + A_shared_s * 512 + A_shared_r * 64 + ((A_shared_x) ^ ((A_shared_r) & 7)) * 8 + 3] = A[(2048 * ib + 128 * ia + 32 * A_shared_y + A_shared_r + 8 * A_shared_s) * A_s0 + 64 * kb_ahead + 8 * A_shared_x + 3];
+                      A_shared[(int64_t)((uint64_t)(kb_ahead) % 4) * 8192 + A_shared_y * 2048 + A_shared_s * 512 + A_shared_r * 64 + ((A_shared_x) ^ ((A_shared_r) & 7)) * 8 + 4] = A[(2048 * ib + 128 * ia + 32 * A_shared_y + A_shared_r + 8 * A_shared_s) * A_s0 + 64 * kb_ahead + 8 * A_shared_x + 4];
+                      A_shared[(int64_t)((uint64_t)(kb_ahead) % 4) * 8192 + A_shared_y * 2048 + A_shared_s * 512 + A_shared_r * 64 + ((A_shared_x) ^ ((A_shared_r) & 7)) * 8 + 5] = A[(2048 * ib + 128 * ia + 32 * A_shared_y + A_shared_r + 8 * A_shared_s) * A_s0 + 64 * kb_ahead + 8 * A_shared_x + 5];
+                      A_shared[(int64_t)((uint64_t)(kb_ahead) % 4) * 8192 + A_shared_y * 2048 + A_shared_s * 512 + A_shared_r * 64 + ((A_shared_x) ^ ((A_shared_r) & 7)) * 8 + 6] = A[(2048 * ib + 128 * ia + 32 * A_shared_y + A_shared_r + 8 * A_shared_s) * A_s0 + 64 * kb_ahead + 8 * A_shared_x + 6];
+                      A_shared[(int64_t)((uint64_t)(kb_ahead) % 4) * 8192 + A_shared_y * 2048 + A_shared_s * 512 + A_shared_r * 64 + ((A_shared_x) ^ ((A_shared_r) & 7)) * 8 + 7] = A[(2048 * ib + 128 * ia + 32 * A_shared_y + A_shared_r + 8 * A_shared_s) * A_s0 + 64 * kb_ahead + 8 * A_shared_x + 7];
+                    }
+                  }
+                }
+              }
+            }
+          } else {
+            if (A_aligned16) {
+              {
+                const int64_t A_shared_y = TILEOPT_THREAD_X / 64;
+                {
+                  const int64_t A_shared_r = TILEOPT_THREAD_X / 8 % 8;
+                  {
+                    const int64_t A_shared_x = TILEOPT_THREAD_X % 8;
+                    #pragma unroll 4
+                    for (int64_t A_shared_s = 0; A_shared_s <= 3; A_shared_s += 1) {
+                      const int64_t A_shared_v_n = (K >= 64 * kb_ahead + 8 * A_shared_x + 1 && M >= 2048 * ib + 128 * ia + 32 * A_shared_y + A_shared_r + 8 * A_shared_s + 1 ? K - 64 * kb_ahead - 8 * A_shared_x : 0);
+                      tileopt_async_copy_or_zero16(A_shared, (unsigned)((int64_t)((uint64_t)(kb_ahead) % 4) * 8192 + A_shared_y * 2048 + A_shared_s * 512 + A_shared_r * 64 + ((A_shared_x) ^ ((A_shared_r) & 7)) * 8) * 2, &A[2048 * ib * A_s0 + 128 * ia * A_s0 + 32 * A_shared_y * A_s0 + A_shared_r * A_s0 + 8 * A_shared_s * A_s0 + 64 * kb_ahead + 8 * A_shared_x], (unsigned)(2 * tileopt_max(0, tileopt_min(A_shared_v_n, 8))));
+                    }
+                  }
+                }
+              }
+            } else {
+              {
+                const int64_t A_shared_y = TILEOPT_THREAD_X / 64;
+                {
+                  const int64_t A_shared_r = TILEOPT_THREAD_X / 8 % 8;
+                  {
+                    const int64_t A_shared_x = TILEOPT_THREAD_X % 8;
+                    #pragma unroll 4
+                    for (int64_t A_shared_s = 0; A_shared_s <= 3; A_shared_s += 1) {
+                      const int64_t A_shared_v_n_2 = (K >= 64 * kb_ahead + 8 * A_shared_x + 1 && M >= 2048 * ib + 128 * ia + 32 * A_shared_y + A_shared_r + 8 * A_shared_s + 1 ? K - 64 * kb_ahead - 8 * A_shared_x : 0);
+                      if (A_shared_v_n_2 >= 8) {
                         A_shared[(int64_t)((uint64_t)(kb_ahead) % 4) * 8192 + A_shared_y * 2048 + A_shared_s * 512 + A_shared_r * 64 + ((A_shared_x) ^ ((A_shared_r) & 7)) * 8] = A[(2048 * ib + 128 * ia + 32 * A_shared_y + A_shared_r + 8 * A_shared_s) * A_s0 + 64 * kb_ahead + 8 * A_shared_x];
                         A_shared[(int64_t)((uint64_t)(kb_ahead) % 4) * 8192 + A_shared_y * 2048 + A_shared_s * 512 + A_shared_r * 64 + ((A_shared_x) ^ ((A_shared_r) & 7)) * 8 + 1] = A[(2048 * ib + 128 * ia + 32 * A_shared_y + A_shared_r + 8 * A_shared_s) * A_s0 + 64 * kb_ahead + 8 * A_shared_x + 1];
                         A_shared[(int64_t)((uint64_t)(kb_ahead) % 4) * 8192 + A_shared_y * 2048 + A_shared_s * 512 + A_shared_r * 64 + ((A_shared_x) ^ ((A_shared_r) & 7)) * 8 + 2] = A[(2048 * ib + 128 * ia + 32 * A_shared_y + A_shared_r + 8 * A_shared_s) * A_s0 + 64 * kb_ahead + 8 * A_shared_x + 2];
@@ -320,53 +366,12 @@ extern "C" __global__ void __launch_bounds__(256) tileopt_kernel_0_0_gemm_bf16(c
                         A_shared[(int64_t)((uint64_t)(kb_ahead) % 4) * 8192 + A_shared_y * 2048 + A_shared_s * 512 + A_shared_r * 64 + ((A_shared_x) ^ ((A_shared_r) & 7)) * 8 + 5] = A[(2048 * ib + 128 * ia + 32 * A_shared_y + A_shared_r + 8 * A_shared_s) * A_s0 + 64 * kb_ahead + 8 * A_shared_x + 5];
                         A_shared[(int64_t)((uint64_t)(kb_ahead) % 4) * 8192 + A_shared_y * 2048 + A_shared_s * 512 + A_shared_r * 64 + ((A_shared_x) ^ ((A_shared_r) & 7)) * 8 + 6] = A[(2048 * ib + 128 * ia + 32 * A_shared_y + A_shared_r + 8 * A_shared_s) * A_s0 + 64 * kb_ahead + 8 * A_shared_x + 6];
                         A_shared[(int64_t)((uint64_t)(kb_ahead) % 4) * 8192 + A_shared_y * 2048 + A_shared_s * 512 + A_shared_r * 64 + ((A_shared_x) ^ ((A_shared_r) & 7)) * 8 + 7] = A[(2048 * ib + 128 * ia + 32 * A_shared_y + A_shared_r + 8 * A_shared_s) * A_s0 + 64 * kb_ahead + 8 * A_shared_x + 7];
-                      }
-                    }
-                  }
-                }
-              }
-            } else {
-              if (A_aligned16) {
-                {
-                  const int64_t A_shared_y = TILEOPT_THREAD_X / 64;
-                  {
-                    const int64_t A_shared_r = TILEOPT_THREAD_X / 8 % 8;
-                    {
-                      const int64_t A_shared_x = TILEOPT_THREAD_X % 8;
-                      #pragma unroll 4
-                      for (int64_t A_shared_s = 0; A_shared_s <= 3; A_shared_s += 1) {
-                        const int64_t A_shared_v_n = (K >= 64 * kb_ahead + 8 * A_shared_x + 1 && M >= 2048 * ib + 128 * ia + 32 * A_shared_y + A_shared_r + 8 * A_shared_s + 1 ? K - 64 * kb_ahead - 8 * A_shared_x : 0);
-                        tileopt_async_copy_or_zero16(A_shared, (unsigned)((int64_t)((uint64_t)(kb_ahead) % 4) * 8192 + A_shared_y * 2048 + A_shared_s * 512 + A_shared_r * 64 + ((A_shared_x) ^ ((A_shared_r) & 7)) * 8) * 2, &A[2048 * ib * A_s0 + 128 * ia * A_s0 + 32 * A_shared_y * A_s0 + A_shared_r * A_s0 + 8 * A_shared_s * A_s0 + 64 * kb_ahead + 8 * A_shared_x], (unsigned)(2 * tileopt_max(0, tileopt_min(A_shared_v_n, 8))));
-                      }
-                    }
-                  }
-                }
-              } else {
-                {
-                  const int64_t A_shared_y = TILEOPT_THREAD_X / 64;
-                  {
-                    const int64_t A_shared_r = TILEOPT_THREAD_X / 8 % 8;
-                    {
-                      const int64_t A_shared_x = TILEOPT_THREAD_X % 8;
-                      #pragma unroll 4
-                      for (int64_t A_shared_s = 0; A_shared_s <= 3; A_shared_s += 1) {
-                        const int64_t A_shared_v_n_2 = (K >= 64 * kb_ahead + 8 * A_shared_x + 1 && M >= 2048 * ib + 128 * ia + 32 * A_shared_y + A_shared_r + 8 * A_shared_s + 1 ? K - 64 * kb_ahead - 8 * A_shared_x : 0);
-                        if (A_shared_v_n_2 >= 8) {
-                          A_shared[(int64_t)((uint64_t)(kb_ahead) % 4) * 8192 + A_shared_y * 2048 + A_shared_s * 512 + A_shared_r * 64 + ((A_shared_x) ^ ((A_shared_r) & 7)) * 8] = A[(2048 * ib + 128 * ia + 32 * A_shared_y + A_shared_r + 8 * A_shared_s) * A_s0 + 64 * kb_ahead + 8 * A_shared_x];
-                          A_shared[(int64_t)((uint64_t)(kb_ahead) % 4) * 8192 + A_shared_y * 2048 + A_shared_s * 512 + A_shared_r * 64 + ((A_shared_x) ^ ((A_shared_r) & 7)) * 8 + 1] = A[(2048 * ib + 128 * ia + 32 * A_shared_y + A_shared_r + 8 * A_shared_s) * A_s0 + 64 * kb_ahead + 8 * A_shared_x + 1];
-                          A_shared[(int64_t)((uint64_t)(kb_ahead) % 4) * 8192 + A_shared_y * 2048 + A_shared_s * 512 + A_shared_r * 64 + ((A_shared_x) ^ ((A_shared_r) & 7)) * 8 + 2] = A[(2048 * ib + 128 * ia + 32 * A_shared_y + A_shared_r + 8 * A_shared_s) * A_s0 + 64 * kb_ahead + 8 * A_shared_x + 2];
-                          A_shared[(int64_t)((uint64_t)(kb_ahead) % 4) * 8192 + A_shared_y * 2048 + A_shared_s * 512 + A_shared_r * 64 + ((A_shared_x) ^ ((A_shared_r) & 7)) * 8 + 3] = A[(2048 * ib + 128 * ia + 32 * A_shared_y + A_shared_r + 8 * A_shared_s) * A_s0 + 64 * kb_ahead + 8 * A_shared_x + 3];
-                          A_shared[(int64_t)((uint64_t)(kb_ahead) % 4) * 8192 + A_shared_y * 2048 + A_shared_s * 512 + A_shared_r * 64 + ((A_shared_x) ^ ((A_shared_r) & 7)) * 8 + 4] = A[(2048 * ib + 128 * ia + 32 * A_shared_y + A_shared_r + 8 * A_shared_s) * A_s0 + 64 * kb_ahead + 8 * A_shared_x + 4];
-                          A_shared[(int64_t)((uint64_t)(kb_ahead) % 4) * 8192 + A_shared_y * 2048 + A_shared_s * 512 + A_shared_r * 64 + ((A_shared_x) ^ ((A_shared_r) & 7)) * 8 + 5] = A[(2048 * ib + 128 * ia + 32 * A_shared_y + A_shared_r + 8 * A_shared_s) * A_s0 + 64 * kb_ahead + 8 * A_shared_x + 5];
-                          A_shared[(int64_t)((uint64_t)(kb_ahead) % 4) * 8192 + A_shared_y * 2048 + A_shared_s * 512 + A_shared_r * 64 + ((A_shared_x) ^ ((A_shared_r) & 7)) * 8 + 6] = A[(2048 * ib + 128 * ia + 32 * A_shared_y + A_shared_r + 8 * A_shared_s) * A_s0 + 64 * kb_ahead + 8 * A_shared_x + 6];
-                          A_shared[(int64_t)((uint64_t)(kb_ahead) % 4) * 8192 + A_shared_y * 2048 + A_shared_s * 512 + A_shared_r * 64 + ((A_shared_x) ^ ((A_shared_r) & 7)) * 8 + 7] = A[(2048 * ib + 128 * ia + 32 * A_shared_y + A_shared_r + 8 * A_shared_s) * A_s0 + 64 * kb_ahead + 8 * A_shared_x + 7];
-                        } else {
-                          for (int64_t A_shared_v = 0; A_shared_v < 8; ++A_shared_v) {
-                            if (A_shared_v < A_shared_v_n_2) {
-                              A_shared[(int64_t)((uint64_t)(kb_ahead) % 4) * 8192 + A_shared_y * 2048 + A_shared_s * 512 + A_shared_r * 64 + ((A_shared_x) ^ ((A_shared_r) & 7)) * 8 + A_shared_v] = A[(2048 * ib + 128 * ia + 32 * A_shared_y + A_shared_r + 8 * A_shared_s) * A_s0 + 64 * kb_ahead + 8 * A_shared_x + A_shared_v];
-                            } else {
-                              A_shared[(int64_t)((uint64_t)(kb_ahead) % 4) * 8192 + A_shared_y * 2048 + A_shared_s * 512 + A_shared_r * 64 + ((A_shared_x) ^ ((A_shared_r) & 7)) * 8 + A_shared_v] = 0;
-                            }
+                      } else {
+                        for (int64_t A_shared_v = 0; A_shared_v < 8; ++A_shared_v) {
+                          if (A_shared_v < A_shared_v_n_2) {
+                            A_shared[(int64_t)((uint64_t)(kb_ahead) % 4) * 8192 + A_shared_y * 2048 + A_shared_s * 512 + A_shared_r * 64 + ((A_shared_x) ^ ((A_shared_r) & 7)) * 8 + A_shared_v] = A[(2048 * ib + 128 * ia + 32 * A_shared_y + A_shared_r + 8 * A_shared_s) * A_s0 + 64 * kb_ahead + 8 * A_shared_x + A_shared_v];
+                          } else {
+                            A_shared[(int64_t)((uint64_t)(kb_ahead) % 4) * 8192 + A_shared_y * 2048 + A_shared_s * 512 + A_shared_r * 64 + ((A_shared_x) ^ ((A_shared_r) & 7)) * 8 + A_shared_v] = 0;
                           }
                         }
                       }
@@ -376,58 +381,105 @@ extern "C" __global__ void __launch_bounds__(256) tileopt_kernel_0_0_gemm_bf16(c
               }
             }
           }
-          tileopt_async_commit();
         }
-        for (int64_t kb = 0; kb <= tileopt_floord(K - 1, 64); kb += 1) {
-          tileopt_async_wait(2);
-          tileopt_wgmma_memory_fence();
-          tileopt_block_barrier();
-          tileopt_hold64(acc_tile);
-          tileopt_wgmma_open();
-          #pragma unroll 4
-          for (int64_t k_k = 0; k_k <= 3; k_k += 1) {
+        tileopt_async_commit();
+      }
+      for (int64_t kb = 0; kb <= tileopt_floord(K - 1, 64); kb += 1) {
+        tileopt_async_wait(2);
+        tileopt_wgmma_memory_fence();
+        tileopt_block_barrier();
+        tileopt_hold64(acc_tile);
+        tileopt_wgmma_open();
+        #pragma unroll 4
+        for (int64_t k_k = 0; k_k <= 3; k_k += 1) {
+          {
+            const int64_t iw = TILEOPT_THREAD_X / 128;
             {
-              const int64_t iw = TILEOPT_THREAD_X / 128;
               {
                 {
-                  {
-                    tileopt_wgmma_bf16_n128<0, 1>(acc_tile, tileopt_matrix(A_shared + ((int64_t)((uint64_t)(kb) % 4) * 8192 + 2 * iw * 2048 + 2 * k_k * 8), 16, 1024), tileopt_matrix(B_shared + ((int64_t)((uint64_t)(kb) % 4) * 8192 + k_k * 1024), 8192, 1024));
-                  }
+                  tileopt_wgmma_bf16_n128<0, 1>(acc_tile, tileopt_matrix(A_shared + ((int64_t)((uint64_t)(kb) % 4) * 8192 + 2 * iw * 2048 + 2 * k_k * 8), 16, 1024), tileopt_matrix(B_shared + ((int64_t)((uint64_t)(kb) % 4) * 8192 + k_k * 1024), 8192, 1024));
                 }
               }
             }
           }
-          tileopt_wgmma_commit();
-          if (kb + 3 <= tileopt_floord(K - 1, 64)) {
-            if (N >= 128 * jb + 128 && K >= 64 * (kb + 3) + 64) {
-              if (B_aligned16) {
+        }
+        tileopt_wgmma_commit();
+        if (kb + 3 <= tileopt_floord(K - 1, 64)) {
+          if (N >= 128 * jb + 128 && K >= 64 * (kb + 3) + 64) {
+            if (B_aligned16) {
+              {
+                const int64_t B_shared_y = TILEOPT_THREAD_X / 64;
                 {
-                  const int64_t B_shared_y = TILEOPT_THREAD_X / 64;
+                  const int64_t B_shared_r = TILEOPT_THREAD_X / 8 % 8;
                   {
-                    const int64_t B_shared_r = TILEOPT_THREAD_X / 8 % 8;
-                    {
-                      const int64_t B_shared_x = TILEOPT_THREAD_X % 8;
+                    const int64_t B_shared_x = TILEOPT_THREAD_X % 8;
+                    #pragma unroll 2
+                    for (int64_t B_shared_c = 0; B_shared_c <= 1; B_shared_c += 1) {
                       #pragma unroll 2
-                      for (int64_t B_shared_c = 0; B_shared_c <= 1; B_shared_c += 1) {
-                        #pragma unroll 2
-                        for (int64_t B_shared_s = 0; B_shared_s <= 1; B_shared_s += 1) {
-                          tileopt_async_copy_or_zero16(B_shared, (unsigned)((int64_t)((uint64_t)(kb + 3) % 4) * 8192 + B_shared_c * 4096 + B_shared_y * 1024 + B_shared_s * 512 + B_shared_r * 64 + ((B_shared_x) ^ ((B_shared_r) & 7)) * 8) * 2, &B[64 * kb * B_s0 + 192 * B_s0 + 16 * B_shared_y * B_s0 + B_shared_r * B_s0 + 8 * B_shared_s * B_s0 + 128 * jb + 8 * B_shared_x + 64 * B_shared_c], 16);
-                        }
+                      for (int64_t B_shared_s = 0; B_shared_s <= 1; B_shared_s += 1) {
+                        tileopt_async_copy_or_zero16(B_shared, (unsigned)((int64_t)((uint64_t)(kb + 3) % 4) * 8192 + B_shared_c * 4096 + B_shared_y * 1024 + B_shared_s * 512 + B_shared_r * 64 + ((B_shared_x) ^ ((B_shared_r) & 7)) * 8) * 2, &B[64 * kb * B_s0 + 192 * B_s0 + 16 * B_shared_y * B_s0 + B_shared_r * B_s0 + 8 * B_shared_s * B_s0 + 128 * jb + 8 * B_shared_x + 64 * B_shared_c], 16);
                       }
                     }
                   }
                 }
-              } else {
+              }
+            } else {
+              {
+                const int64_t B_shared_y = TILEOPT_THREAD_X / 64;
                 {
-                  const int64_t B_shared_y = TILEOPT_THREAD_X / 64;
+                  const int64_t B_shared_r = TILEOPT_THREAD_X / 8 % 8;
                   {
-                    const int64_t B_shared_r = TILEOPT_THREAD_X / 8 % 8;
-                    {
-                      const int64_t B_shared_x = TILEOPT_THREAD_X % 8;
+                    const int64_t B_shared_x = TILEOPT_THREAD_X % 8;
+                    #pragma unroll 2
+                    for (int64_t B_shared_c = 0; B_shared_c <= 1; B_shared_c += 1) {
                       #pragma unroll 2
-                      for (int64_t B_shared_c = 0; B_shared_c <= 1; B_shared_c += 1) {
-                        #pragma unroll 2
-                        for (int64_t B_shared_s = 0; B_shared_s <= 1; B_shared_s += 1) {
+                      for (int64_t B_shared_s = 0; B_shared_s <= 1; B_shared_s += 1) {
+                        B_shared[(int64_t)((uint64_t)(kb + 3) % 4) * 8192 + B_shared_c * 4096 + B_shared_y * 1024 + B_shared_s * 512 + B_shared_r * 64 + ((B_shared_x) ^ ((B_shared_r) & 7)) * 8] = B[(64 * (kb + 3) + 16 * B_shared_y + B_shared_r + 8 * B_shared_s) * B_s0 + 128 * jb + 8 * B_shared_x + 64 * B_shared_c];
+                        B_shared[(int64_t)((uint64_t)(kb + 3) % 4) * 8192 + B_shared_c * 4096 + B_shared_y * 1024 + B_shared_s * 512 + B_shared_r * 64 + ((B_shared_x) ^ ((B_shared_r) & 7)) * 8 + 1] = B[(64 * (kb + 3) + 16 * B_shared_y + B_shared_r + 8 * B_shared_s) * B_s0 + 128 * jb + 8 * B_shared_x + 64 * B_shared_c + 1];
+                        B_shared[(int64_t)((uint64_t)(kb + 3) % 4) * 8192 + B_shared_c * 4096 + B_shared_y * 1024 + B_shared_s * 512 + B_shared_r * 64 + ((B_shared_x) ^ ((B_shared_r) & 7)) * 8 + 2] = B[(64 * (kb + 3) + 16 * B_shared_y + B_shared_r + 8 * B_shared_s) * B_s0 + 128 * jb + 8 * B_shared_x + 64 * B_shared_c + 2];
+                        B_shared[(int64_t)((uint64_t)(kb + 3) % 4) * 8192 + B_shared_c * 4096 + B_shared_y * 1024 + B_shared_s * 512 + B_shared_r * 64 + ((B_shared_x) ^ ((B_shared_r) & 7)) * 8 + 3] = B[(64 * (kb + 3) + 16 * B_shared_y + B_shared_r + 8 * B_shared_s) * B_s0 + 128 * jb + 8 * B_shared_x + 64 * B_shared_c + 3];
+                        B_shared[(int64_t)((uint64_t)(kb + 3) % 4) * 8192 + B_shared_c * 4096 + B_shared_y * 1024 + B_shared_s * 512 + B_shared_r * 64 + ((B_shared_x) ^ ((B_shared_r) & 7)) * 8 + 4] = B[(64 * (kb + 3) + 16 * B_shared_y + B_shared_r + 8 * B_shared_s) * B_s0 + 128 * jb + 8 * B_shared_x + 64 * B_shared_c + 4];
+                        B_shared[(int64_t)((uint64_t)(kb + 3) % 4) * 8192 + B_shared_c * 4096 + B_shared_y * 1024 + B_shared_s * 512 + B_shared_r * 64 + ((B_shared_x) ^ ((B_shared_r) & 7)) * 8 + 5] = B[(64 * (kb + 3) + 16 * B_shared_y + B_shared_r + 8 * B_shared_s) * B_s0 + 128 * jb + 8 * B_shared_x + 64 * B_shared_c + 5];
+                        B_shared[(int64_t)((uint64_t)(kb + 3) % 4) * 8192 + B_shared_c * 4096 + B_shared_y * 1024 + B_shared_s * 512 + B_shared_r * 64 + ((B_shared_x) ^ ((B_shared_r) & 7)) * 8 + 6] = B[(64 * (kb + 3) + 16 * B_shared_y + B_shared_r + 8 * B_shared_s) * B_s0 + 128 * jb + 8 * B_shared_x + 64 * B_shared_c + 6];
+                        B_shared[(int64_t)((uint64_t)(kb + 3) % 4) * 8192 + B_shared_c * 4096 + B_shared_y * 1024 + B_shared_s * 512 + B_shared_r * 64 + ((B_shared_x) ^ ((B_shared_r) & 7)) * 8 + 7] = B[(64 * (kb + 3) + 16 * B_shared_y + B_shared_r + 8 * B_shared_s) * B_s0 + 128 * jb + 8 * B_shared_x + 64 * B_shared_c + 7];
+                      }
+                    }
+                  }
+                }
+              }
+            }
+          } else {
+            if (B_aligned16) {
+              {
+                const int64_t B_shared_y = TILEOPT_THREAD_X / 64;
+                {
+                  const int64_t B_shared_r = TILEOPT_THREAD_X / 8 % 8;
+                  {
+                    const int64_t B_shared_x = TILEOPT_THREAD_X % 8;
+                    #pragma unroll 2
+                    for (int64_t B_shared_c = 0; B_shared_c <= 1; B_shared_c += 1) {
+                      #pragma unroll 2
+                      for (int64_t B_shared_s = 0; B_shared_s <= 1; B_shared_s += 1) {
+                        const int64_t B_shared_v_n_3 = (N >= 128 * jb + 8 * B_shared_x + 64 * B_shared_c + 1 && K >= 64 * (kb + 3) + 16 * B_shared_y + B_shared_r + 8 * B_shared_s + 1 ? N - 128 * jb - 8 * B_shared_x - 64 * B_shared_c : 0);
+                        tileopt_async_copy_or_zero16(B_shared, (unsigned)((int64_t)((uint64_t)(kb + 3) % 4) * 8192 + B_shared_c * 4096 + B_shared_y * 1024 + B_shared_s * 512 + B_shared_r * 64 + ((B_shared_x) ^ ((B_shared_r) & 7)) * 8) * 2, &B[64 * kb * B_s0 + 192 * B_s0 + 16 * B_shared_y * B_s0 + B_shared_r * B_s0 + 8 * B_shared_s * B_s0 + 128 * jb + 8 * B_shared_x + 64 * B_shared_c], (unsigned)(2 * tileopt_max(0, tileopt_min(B_shared_v_n_3, 8))));
+                      }
+                    }
+                  }
+                }
+              }
+            } else {
+              {
+                const int64_t B_shared_y = TILEOPT_THREAD_X / 64;
+                {
+                  const int64_t B_shared_r = TILEOPT_THREAD_X / 8 % 8;
+                  {
+                    const int64_t B_shared_x = TILEOPT_THREAD_X % 8;
+                    #pragma unroll 2
+                    for (int64_t B_shared_c = 0; B_shared_c <= 1; B_shared_c += 1) {
+                      #pragma unroll 2
+                      for (int64_t B_shared_s = 0; B_shared_s <= 1; B_shared_s += 1) {
+                        const int64_t B_shared_v_n_4 = (N >= 128 * jb + 8 * B_shared_x + 64 * B_shared_c + 1 && K >= 64 * (kb + 3) + 16 * B_shared_y + B_shared_r + 8 * B_shared_s + 1 ? N - 128 * jb - 8 * B_shared_x - 64 * B_shared_c : 0);
+                        if (B_shared_v_n_4 >= 8) {
                           B_shared[(int64_t)((uint64_t)(kb + 3) % 4) * 8192 + B_shared_c * 4096 + B_shared_y * 1024 + B_shared_s * 512 + B_shared_r * 64 + ((B_shared_x) ^ ((B_shared_r) & 7)) * 8] = B[(64 * (kb + 3) + 16 * B_shared_y + B_shared_r + 8 * B_shared_s) * B_s0 + 128 * jb + 8 * B_shared_x + 64 * B_shared_c];
                           B_shared[(int64_t)((uint64_t)(kb + 3) % 4) * 8192 + B_shared_c * 4096 + B_shared_y * 1024 + B_shared_s * 512 + B_shared_r * 64 + ((B_shared_x) ^ ((B_shared_r) & 7)) * 8 + 1] = B[(64 * (kb + 3) + 16 * B_shared_y + B_shared_r + 8 * B_shared_s) * B_s0 + 128 * jb + 8 * B_shared_x + 64 * B_shared_c + 1];
                           B_shared[(int64_t)((uint64_t)(kb + 3) % 4) * 8192 + B_shared_c * 4096 + B_shared_y * 1024 + B_shared_s * 512 + B_shared_r * 64 + ((B_shared_x) ^ ((B_shared_r) & 7)) * 8 + 2] = B[(64 * (kb + 3) + 16 * B_shared_y + B_shared_r + 8 * B_shared_s) * B_s0 + 128 * jb + 8 * B_shared_x + 64 * B_shared_c + 2];
@@ -436,146 +488,12 @@ extern "C" __global__ void __launch_bounds__(256) tileopt_kernel_0_0_gemm_bf16(c
                           B_shared[(int64_t)((uint64_t)(kb + 3) % 4) * 8192 + B_shared_c * 4096 + B_shared_y * 1024 + B_shared_s * 512 + B_shared_r * 64 + ((B_shared_x) ^ ((B_shared_r) & 7)) * 8 + 5] = B[(64 * (kb + 3) + 16 * B_shared_y + B_shared_r + 8 * B_shared_s) * B_s0 + 128 * jb + 8 * B_shared_x + 64 * B_shared_c + 5];
                           B_shared[(int64_t)((uint64_t)(kb + 3) % 4) * 8192 + B_shared_c * 4096 + B_shared_y * 1024 + B_shared_s * 512 + B_shared_r * 64 + ((B_shared_x) ^ ((B_shared_r) & 7)) * 8 + 6] = B[(64 * (kb + 3) + 16 * B_shared_y + B_shared_r + 8 * B_shared_s) * B_s0 + 128 * jb + 8 * B_shared_x + 64 * B_shared_c + 6];
                           B_shared[(int64_t)((uint64_t)(kb + 3) % 4) * 8192 + B_shared_c * 4096 + B_shared_y * 1024 + B_shared_s * 512 + B_shared_r * 64 + ((B_shared_x) ^ ((B_shared_r) & 7)) * 8 + 7] = B[(64 * (kb + 3) + 16 * B_shared_y + B_shared_r + 8 * B_shared_s) * B_s0 + 128 * jb + 8 * B_shared_x + 64 * B_shared_c + 7];
-                        }
-                      }
-                    }
-                  }
-                }
-              }
-            } else {
-              if (B_aligned16) {
-                {
-                  const int64_t B_shared_y = TILEOPT_THREAD_X / 64;
-                  {
-                    const int64_t B_shared_r = TILEOPT_THREAD_X / 8 % 8;
-                    {
-                      const int64_t B_shared_x = TILEOPT_THREAD_X % 8;
-                      #pragma unroll 2
-                      for (int64_t B_shared_c = 0; B_shared_c <= 1; B_shared_c += 1) {
-                        #pragma unroll 2
-                        for (int64_t B_shared_s = 0; B_shared_s <= 1; B_shared_s += 1) {
-                          const int64_t B_shared_v_n_3 = (N >= 128 * jb + 8 * B_shared_x + 64 * B_shared_c + 1 && K >= 64 * (kb + 3) + 16 * B_shared_y + B_shared_r + 8 * B_shared_s + 1 ? N - 128 * jb - 8 * B_shared_x - 64 * B_shared_c : 0);
-                          tileopt_async_copy_or_zero16(B_shared, (unsigned)((int64_t)((uint64_t)(kb + 3) % 4) * 8192 + B_shared_c * 4096 + B_shared_y * 1024 + B_shared_s * 512 + B_shared_r * 64 + ((B_shared_x) ^ ((B_shared_r) & 7)) * 8) * 2, &B[64 * kb * B_s0 + 192 * B_s0 + 16 * B_shared_y * B_s0 + B_shared_r * B_s0 + 8 * B_shared_s * B_s0 + 128 * jb + 8 * B_shared_x + 64 * B_shared_c], (unsigned)(2 * tileopt_max(0, tileopt_min(B_shared_v_n_3, 8))));
-                        }
-                      }
-                    }
-                  }
-                }
-              } else {
-                {
-                  const int64_t B_shared_y = TILEOPT_THREAD_X / 64;
-                  {
-                    const int64_t B_shared_r = TILEOPT_THREAD_X / 8 % 8;
-                    {
-                      const int64_t B_shared_x = TILEOPT_THREAD_X % 8;
-                      #pragma unroll 2
-                      for (int64_t B_shared_c = 0; B_shared_c <= 1; B_shared_c += 1) {
-                        #pragma unroll 2
-                        for (int64_t B_shared_s = 0; B_shared_s <= 1; B_shared_s += 1) {
-                          const int64_t B_shared_v_n_4 = (N >= 128 * jb + 8 * B_shared_x + 64 * B_shared_c + 1 && K >= 64 * (kb + 3) + 16 * B_shared_y + B_shared_r + 8 * B_shared_s + 1 ? N - 128 * jb - 8 * B_shared_x - 64 * B_shared_c : 0);
-                          if (B_shared_v_n_4 >= 8) {
-                            B_shared[(int64_t)((uint64_t)(kb + 3) % 4) * 8192 + B_shared_c * 4096 + B_shared_y * 1024 + B_shared_s * 512 + B_shared_r * 64 + ((B_shared_x) ^ ((B_shared_r) & 7)) * 8] = B[(64 * (kb + 3) + 16 * B_shared_y + B_shared_r + 8 * B_shared_s) * B_s0 + 128 * jb + 8 * B_shared_x + 64 * B_shared_c];
-                            B_shared[(int64_t)((uint64_t)(kb + 3) % 4) * 8192 + B_shared_c * 4096 + B_shared_y * 1024 + B_shared_s * 512 + B_shared_r * 64 + ((B_shared_x) ^ ((B_shared_r) & 7)) * 8 + 1] = B[(64 * (kb + 3) + 16 * B_shared_y + B_shared_r + 8 * B_shared_s) * B_s0 + 128 * jb + 8 * B_shared_x + 64 * B_shared_c + 1];
-                            B_shared[(int64_t)((uint64_t)(kb + 3) % 4) * 8192 + B_shared_c * 4096 + B_shared_y * 1024 + B_shared_s * 512 + B_shared_r * 64 + ((B_shared_x) ^ ((B_shared_r) & 7)) * 8 + 2] = B[(64 * (kb + 3) + 16 * B_shared_y + B_shared_r + 8 * B_shared_s) * B_s0 + 128 * jb + 8 * B_shared_x + 64 * B_shared_c + 2];
-                            B_shared[(int64_t)((uint64_t)(kb + 3) % 4) * 8192 + B_shared_c * 4096 + B_shared_y * 1024 + B_shared_s * 512 + B_shared_r * 64 + ((B_shared_x) ^ ((B_shared_r) & 7)) * 8 + 3] = B[(64 * (kb + 3) + 16 * B_shared_y + B_shared_r + 8 * B_shared_s) * B_s0 + 128 * jb + 8 * B_shared_x + 64 * B_shared_c + 3];
-                            B_shared[(int64_t)((uint64_t)(kb + 3) % 4) * 8192 + B_shared_c * 4096 + B_shared_y * 1024 + B_shared_s * 512 + B_shared_r * 64 + ((B_shared_x) ^ ((B_shared_r) & 7)) * 8 + 4] = B[(64 * (kb + 3) + 16 * B_shared_y + B_shared_r + 8 * B_shared_s) * B_s0 + 128 * jb + 8 * B_shared_x + 64 * B_shared_c + 4];
-                            B_shared[(int64_t)((uint64_t)(kb + 3) % 4) * 8192 + B_shared_c * 4096 + B_shared_y * 1024 + B_shared_s * 512 + B_shared_r * 64 + ((B_shared_x) ^ ((B_shared_r) & 7)) * 8 + 5] = B[(64 * (kb + 3) + 16 * B_shared_y + B_shared_r + 8 * B_shared_s) * B_s0 + 128 * jb + 8 * B_shared_x + 64 * B_shared_c + 5];
-                            B_shared[(int64_t)((uint64_t)(kb + 3) % 4) * 8192 + B_shared_c * 4096 + B_shared_y * 1024 + B_shared_s * 512 + B_shared_r * 64 + ((B_shared_x) ^ ((B_shared_r) & 7)) * 8 + 6] = B[(64 * (kb + 3) + 16 * B_shared_y + B_shared_r + 8 * B_shared_s) * B_s0 + 128 * jb + 8 * B_shared_x + 64 * B_shared_c + 6];
-                            B_shared[(int64_t)((uint64_t)(kb + 3) % 4) * 8192 + B_shared_c * 4096 + B_shared_y * 1024 + B_shared_s * 512 + B_shared_r * 64 + ((B_shared_x) ^ ((B_shared_r) & 7)) * 8 + 7] = B[(64 * (kb + 3) + 16 * B_shared_y + B_shared_r + 8 * B_shared_s) * B_s0 + 128 * jb + 8 * B_shared_x + 64 * B_shared_c + 7];
-                          } else {
-                            for (int64_t B_shared_v_2 = 0; B_shared_v_2 < 8; ++B_shared_v_2) {
-                              if (B_shared_v_2 < B_shared_v_n_4) {
-                                B_shared[(int64_t)((uint64_t)(kb + 3) % 4) * 8192 + B_shared_c * 4096 + B_shared_y * 1024 + B_shared_s * 512 + B_shared_r * 64 + ((B_shared_x) ^ ((B_shared_r) & 7)) * 8 + B_shared_v_2] = B[(64 * (kb + 3) + 16 * B_shared_y + B_shared_r + 8 * B_shared_s) * B_s0 + 128 * jb + 8 * B_shared_x + 64 * B_shared_c + B_shared_v_2];
-                              } else {
-                                B_shared[(int64_t)((uint64_t)(kb + 3) % 4) * 8192 + B_shared_c * 4096 + B_shared_y * 1024 + B_shared_s * 512 + B_shared_r * 64 + ((B_shared_x) ^ ((B_shared_r) & 7)) * 8 + B_shared_v_2] = 0;
-                              }
-                            }
-                          }
-                        }
-                      }
-                    }
-                  }
-                }
-              }
-            }
-            if (M >= 2048 * ib + 128 * ia + 128 && K >= 64 * (kb + 3) + 64) {
-              if (A_aligned16) {
-                {
-                  const int64_t A_shared_y = TILEOPT_THREAD_X / 64;
-                  {
-                    const int64_t A_shared_r = TILEOPT_THREAD_X / 8 % 8;
-                    {
-                      const int64_t A_shared_x = TILEOPT_THREAD_X % 8;
-                      #pragma unroll 4
-                      for (int64_t A_shared_s = 0; A_shared_s <= 3; A_shared_s += 1) {
-                        tileopt_async_copy_or_zero16(A_shared, (unsigned)((int64_t)((uint64_t)(kb + 3) % 4) * 8192 + A_shared_y * 2048 + A_shared_s * 512 + A_shared_r * 64 + ((A_shared_x) ^ ((A_shared_r) & 7)) * 8) * 2, &A[2048 * ib * A_s0 + 128 * ia * A_s0 + 32 * A_shared_y * A_s0 + A_shared_r * A_s0 + 8 * A_shared_s * A_s0 + 64 * kb + 192 + 8 * A_shared_x], 16);
-                      }
-                    }
-                  }
-                }
-              } else {
-                {
-                  const int64_t A_shared_y = TILEOPT_THREAD_X / 64;
-                  {
-                    const int64_t A_shared_r = TILEOPT_THREAD_X / 8 % 8;
-                    {
-                      const int64_t A_shared_x = TILEOPT_THREAD_X % 8;
-                      #pragma unroll 4
-                      for (int64_t A_shared_s = 0; A_shared_s <= 3; A_shared_s += 1) {
-                        A_shared[(int64_t)((uint64_t)(kb + 3) % 4) * 8192 + A_shared_y * 2048 + A_shared_s * 512 + A_shared_r * 64 + ((A_shared_x) ^ ((A_shared_r) & 7)) * 8] = A[(2048 * ib + 128 * ia + 32 * A_shared_y + A_shared_r + 8 * A_shared_s) * A_s0 + 64 * (kb + 3) + 8 * A_shared_x];
-                        A_shared[(int64_t)((uint64_t)(kb + 3) % 4) * 8192 + A_shared_y * 2048 + A_shared_s * 512 + A_shared_r * 64 + ((A_shared_x) ^ ((A_shared_r) & 7)) * 8 + 1] = A[(2048 * ib + 128 * ia + 32 * A_shared_y + A_shared_r + 8 * A_shared_s) * A_s0 + 64 * (kb + 3) + 8 * A_shared_x + 1];
-                        A_shared[(int64_t)((uint64_t)(kb + 3) % 4) * 8192 + A_shared_y * 2048 + A_shared_s * 512 + A_shared_r * 64 + ((A_shared_x) ^ ((A_shared_r) & 7)) * 8 + 2] = A[(2048 * ib + 128 * ia + 32 * A_shared_y + A_shared_r + 8 * A_shared_s) * A_s0 + 64 * (kb + 3) + 8 * A_shared_x + 2];
-                        A_shared[(int64_t)((uint64_t)(kb + 3) % 4) * 8192 + A_shared_y * 2048 + A_shared_s * 512 + A_shared_r * 64 + ((A_shared_x) ^ ((A_shared_r) & 7)) * 8 + 3] = A[(2048 * ib + 128 * ia + 32 * A_shared_y + A_shared_r + 8 * A_shared_s) * A_s0 + 64 * (kb + 3) + 8 * A_shared_x + 3];
-                        A_shared[(int64_t)((uint64_t)(kb + 3) % 4) * 8192 + A_shared_y * 2048 + A_shared_s * 512 + A_shared_r * 64 + ((A_shared_x) ^ ((A_shared_r) & 7)) * 8 + 4] = A[(2048 * ib + 128 * ia + 32 * A_shared_y + A_shared_r + 8 * A_shared_s) * A_s0 + 64 * (kb + 3) + 8 * A_shared_x + 4];
-                        A_shared[(int64_t)((uint64_t)(kb + 3) % 4) * 8192 + A_shared_y * 2048 + A_shared_s * 512 + A_shared_r * 64 + ((A_shared_x) ^ ((A_shared_r) & 7)) * 8 + 5] = A[(2048 * ib + 128 * ia + 32 * A_shared_y + A_shared_r + 8 * A_shared_s) * A_s0 + 64 * (kb + 3) + 8 * A_shared_x + 5];
-                        A_shared[(int64_t)((uint64_t)(kb + 3) % 4) * 8192 + A_shared_y * 2048 + A_shared_s * 512 + A_shared_r * 64 + ((A_shared_x) ^ ((A_shared_r) & 7)) * 8 + 6] = A[(2048 * ib + 128 * ia + 32 * A_shared_y + A_shared_r + 8 * A_shared_s) * A_s0 + 64 * (kb + 3) + 8 * A_shared_x + 6];
-                        A_shared[(int64_t)((uint64_t)(kb + 3) % 4) * 8192 + A_shared_y * 2048 + A_shared_s * 512 + A_shared_r * 64 + ((A_shared_x) ^ ((A_shared_r) & 7)) * 8 + 7] = A[(2048 * ib + 128 * ia + 32 * A_shared_y + A_shared_r + 8 * A_shared_s) * A_s0 + 64 * (kb + 3) + 8 * A_shared_x + 7];
-                      }
-                    }
-                  }
-                }
-              }
-            } else {
-              if (A_aligned16) {
-                {
-                  const int64_t A_shared_y = TILEOPT_THREAD_X / 64;
-                  {
-                    const int64_t A_shared_r = TILEOPT_THREAD_X / 8 % 8;
-                    {
-                      const int64_t A_shared_x = TILEOPT_THREAD_X % 8;
-                      #pragma unroll 4
-                      for (int64_t A_shared_s = 0; A_shared_s <= 3; A_shared_s += 1) {
-                        const int64_t A_shared_v_n_3 = (K >= 64 * (kb + 3) + 8 * A_shared_x + 1 && M >= 2048 * ib + 128 * ia + 32 * A_shared_y + A_shared_r + 8 * A_shared_s + 1 ? K - 64 * (kb + 3) - 8 * A_shared_x : 0);
-                        tileopt_async_copy_or_zero16(A_shared, (unsigned)((int64_t)((uint64_t)(kb + 3) % 4) * 8192 + A_shared_y * 2048 + A_shared_s * 512 + A_shared_r * 64 + ((A_shared_x) ^ ((A_shared_r) & 7)) * 8) * 2, &A[2048 * ib * A_s0 + 128 * ia * A_s0 + 32 * A_shared_y * A_s0 + A_shared_r * A_s0 + 8 * A_shared_s * A_s0 + 64 * kb + 192 + 8 * A_shared_x], (unsigned)(2 * tileopt_max(0, tileopt_min(A_shared_v_n_3, 8))));
-                      }
-                    }
-                  }
-                }
-              } else {
-                {
-                  const int64_t A_shared_y = TILEOPT_THREAD_X / 64;
-                  {
-                    const int64_t A_shared_r = TILEOPT_THREAD_X / 8 % 8;
-                    {
-                      const int64_t A_shared_x = TILEOPT_THREAD_X % 8;
-                      #pragma unroll 4
-                      for (int64_t A_shared_s = 0; A_shared_s <= 3; A_shared_s += 1) {
-                        const int64_t A_shared_v_n_4 = (K >= 64 * (kb + 3) + 8 * A_shared_x + 1 && M >= 2048 * ib + 128 * ia + 32 * A_shared_y + A_shared_r + 8 * A_shared_s + 1 ? K - 64 * (kb + 3) - 8 * A_shared_x : 0);
-                        if (A_shared_v_n_4 >= 8) {
-                          A_shared[(int64_t)((uint64_t)(kb + 3) % 4) * 8192 + A_shared_y * 2048 + A_shared_s * 512 + A_shared_r * 64 + ((A_shared_x) ^ ((A_shared_r) & 7)) * 8] = A[(2048 * ib + 128 * ia + 32 * A_shared_y + A_shared_r + 8 * A_shared_s) * A_s0 + 64 * (kb + 3) + 8 * A_shared_x];
-                          A_shared[(int64_t)((uint64_t)(kb + 3) % 4) * 8192 + A_shared_y * 2048 + A_shared_s * 512 + A_shared_r * 64 + ((A_shared_x) ^ ((A_shared_r) & 7)) * 8 + 1] = A[(2048 * ib + 128 * ia + 32 * A_shared_y + A_shared_r + 8 * A_shared_s) * A_s0 + 64 * (kb + 3) + 8 * A_shared_x + 1];
-                          A_shared[(int64_t)((uint64_t)(kb + 3) % 4) * 8192 + A_shared_y * 2048 + A_shared_s * 512 + A_shared_r * 64 + ((A_shared_x) ^ ((A_shared_r) & 7)) * 8 + 2] = A[(2048 * ib + 128 * ia + 32 * A_shared_y + A_shared_r + 8 * A_shared_s) * A_s0 + 64 * (kb + 3) + 8 * A_shared_x + 2];
-                          A_shared[(int64_t)((uint64_t)(kb + 3) % 4) * 8192 + A_shared_y * 2048 + A_shared_s * 512 + A_shared_r * 64 + ((A_shared_x) ^ ((A_shared_r) & 7)) * 8 + 3] = A[(2048 * ib + 128 * ia + 32 * A_shared_y + A_shared_r + 8 * A_shared_s) * A_s0 + 64 * (kb + 3) + 8 * A_shared_x + 3];
-                          A_shared[(int64_t)((uint64_t)(kb + 3) % 4) * 8192 + A_shared_y * 2048 + A_shared_s * 512 + A_shared_r * 64 + ((A_shared_x) ^ ((A_shared_r) & 7)) * 8 + 4] = A[(2048 * ib + 128 * ia + 32 * A_shared_y + A_shared_r + 8 * A_shared_s) * A_s0 + 64 * (kb + 3) + 8 * A_shared_x + 4];
-                          A_shared[(int64_t)((uint64_t)(kb + 3) % 4) * 8192 + A_shared_y * 2048 + A_shared_s * 512 + A_shared_r * 64 + ((A_shared_x) ^ ((A_shared_r) & 7)) * 8 + 5] = A[(2048 * ib + 128 * ia + 32 * A_shared_y + A_shared_r + 8 * A_shared_s) * A_s0 + 64 * (kb + 3) + 8 * A_shared_x + 5];
-                          A_shared[(int64_t)((uint64_t)(kb + 3) % 4) * 8192 + A_shared_y * 2048 + A_shared_s * 512 + A_shared_r * 64 + ((A_shared_x) ^ ((A_shared_r) & 7)) * 8 + 6] = A[(2048 * ib + 128 * ia + 32 * A_shared_y + A_shared_r + 8 * A_shared_s) * A_s0 + 64 * (kb + 3) + 8 * A_shared_x + 6];
-                          A_shared[(int64_t)((uint64_t)(kb + 3) % 4) * 8192 + A_shared_y * 2048 + A_shared_s * 512 + A_shared_r * 64 + ((A_shared_x) ^ ((A_shared_r) & 7)) * 8 + 7] = A[(2048 * ib + 128 * ia + 32 * A_shared_y + A_shared_r + 8 * A_shared_s) * A_s0 + 64 * (kb + 3) + 8 * A_shared_x + 7];
                         } else {
-                          for (int64_t A_shared_v_2 = 0; A_shared_v_2 < 8; ++A_shared_v_2) {
-                            if (A_shared_v_2 < A_shared_v_n_4) {
-                              A_shared[(int64_t)((uint64_t)(kb + 3) % 4) * 8192 + A_shared_y * 2048 + A_shared_s * 512 + A_shared_r * 64 + ((A_shared_x) ^ ((A_shared_r) & 7)) * 8 + A_shared_v_2] = A[(2048 * ib + 128 * ia + 32 * A_shared_y + A_shared_r + 8 * A_shared_s) * A_s0 + 64 * (kb + 3) + 8 * A_shared_x + A_shared_v_2];
+                          for (int64_t B_shared_v_2 = 0; B_shared_v_2 < 8; ++B_shared_v_2) {
+                            if (B_shared_v_2 < B_shared_v_n_4) {
+                              B_shared[(int64_t)((uint64_t)(kb + 3) % 4) * 8192 + B_shared_c * 4096 + B_shared_y * 1024 + B_shared_s * 512 + B_shared_r * 64 + ((B_shared_x) ^ ((B_shared_r) & 7)) * 8 + B_shared_v_2] = B[(64 * (kb + 3) + 16 * B_shared_y + B_shared_r + 8 * B_shared_s) * B_s0 + 128 * jb + 8 * B_shared_x + 64 * B_shared_c + B_shared_v_2];
                             } else {
-                              A_shared[(int64_t)((uint64_t)(kb + 3) % 4) * 8192 + A_shared_y * 2048 + A_shared_s * 512 + A_shared_r * 64 + ((A_shared_x) ^ ((A_shared_r) & 7)) * 8 + A_shared_v_2] = 0;
+                              B_shared[(int64_t)((uint64_t)(kb + 3) % 4) * 8192 + B_shared_c * 4096 + B_shared_y * 1024 + B_shared_s * 512 + B_shared_r * 64 + ((B_shared_x) ^ ((B_shared_r) & 7)) * 8 + B_shared_v_2] = 0;
                             }
                           }
                         }
@@ -586,11 +504,102 @@ extern "C" __global__ void __launch_bounds__(256) tileopt_kernel_0_0_gemm_bf16(c
               }
             }
           }
-          tileopt_async_commit();
-          tileopt_wgmma_wait(0);
-          tileopt_hold64(acc_tile);
+          if (M >= 2048 * ib + 128 * ia + 128 && K >= 64 * (kb + 3) + 64) {
+            if (A_aligned16) {
+              {
+                const int64_t A_shared_y = TILEOPT_THREAD_X / 64;
+                {
+                  const int64_t A_shared_r = TILEOPT_THREAD_X / 8 % 8;
+                  {
+                    const int64_t A_shared_x = TILEOPT_THREAD_X % 8;
+                    #pragma unroll 4
+                    for (int64_t A_shared_s = 0; A_shared_s <= 3; A_shared_s += 1) {
+                      tileopt_async_copy_or_zero16(A_shared, (unsigned)((int64_t)((uint64_t)(kb + 3) % 4) * 8192 + A_shared_y * 2048 + A_shared_s * 512 + A_shared_r * 64 + ((A_shared_x) ^ ((A_shared_r) & 7)) * 8) * 2, &A[2048 * ib * A_s0 + 128 * ia * A_s0 + 32 * A_shared_y * A_s0 + A_shared_r * A_s0 + 8 * A_shared_s * A_s0 + 64 * kb + 192 + 8 * A_shared_x], 16);
+                    }
+                  }
+                }
+              }
+            } else {
+              {
+                const int64_t A_shared_y = TILEOPT_THREAD_X / 64;
+                {
+                  const int64_t A_shared_r = TILEOPT_THREAD_X / 8 % 8;
+                  {
+                    const int64_t A_shared_x = TILEOPT_THREAD_X % 8;
+                    #pragma unroll 4
+                    for (int64_t A_shared_s = 0; A_shared_s <= 3; A_shared_s += 1) {
+                      A_shared[(int64_t)((uint64_t)(kb + 3) % 4) * 8192 + A_shared_y * 2048 + A_shared_s * 512 + A_shared_r * 64 + ((A_shared_x) ^ ((A_shared_r) & 7)) * 8] = A[(2048 * ib + 128 * ia + 32 * A_shared_y + A_shared_r + 8 * A_shared_s) * A_s0 + 64 * (kb + 3) + 8 * A_shared_x];
+                      A_shared[(int64_t)((uint64_t)(kb + 3) % 4) * 8192 + A_shared_y * 2048 + A_shared_s * 512 + A_shared_r * 64 + ((A_shared_x) ^ ((A_shared_r) & 7)) * 8 + 1] = A[(2048 * ib + 128 * ia + 32 * A_shared_y + A_shared_r + 8 * A_shared_s) * A_s0 + 64 * (kb + 3) + 8 * A_shared_x + 1];
+                      A_shared[(int64_t)((uint64_t)(kb + 3) % 4) * 8192 + A_shared_y * 2048 + A_shared_s * 512 + A_shared_r * 64 + ((A_shared_x) ^ ((A_shared_r) & 7)) * 8 + 2] = A[(2048 * ib + 128 * ia + 32 * A_shared_y + A_shared_r + 8 * A_shared_s) * A_s0 + 64 * (kb + 3) + 8 * A_shared_x + 2];
+                      A_shared[(int64_t)((uint64_t)(kb + 3) % 4) * 8192 + A_shared_y * 2048 + A_shared_s * 512 + A_shared_r * 64 + ((A_shared_x) ^ ((A_shared_r) & 7)) * 8 + 3] = A[(2048 * ib + 128 * ia + 32 * A_shared_y + A_shared_r + 8 * A_shared_s) * A_s0 + 64 * (kb + 3) + 8 * A_shared_x + 3];
+                      A_shared[(int64_t)((uint64_t)(kb + 3) % 4) * 8192 + A_shared_y * 2048 + A_shared_s * 512 + A_shared_r * 64 + ((A_shared_x) ^ ((A_shared_r) & 7)) * 8 + 4] = A[(2048 * ib + 128 * ia + 32 * A_shared_y + A_shared_r + 8 * A_shared_s) * A_s0 + 64 * (kb + 3) + 8 * A_shared_x + 4];
+                      A_shared[(int64_t)((uint64_t)(kb + 3) % 4) * 8192 + A_shared_y * 2048 + A_shared_s * 512 + A_shared_r * 64 + ((A_shared_x) ^ ((A_shared_r) & 7)) * 8 + 5] = A[(2048 * ib + 128 * ia + 32 * A_shared_y + A_shared_r + 8 * A_shared_s) * A_s0 + 64 * (kb + 3) + 8 * A_shared_x + 5];
+                      A_shared[(int64_t)((uint64_t)(kb + 3) % 4) * 8192 + A_shared_y * 2048 + A_shared_s * 512 + A_shared_r * 64 + ((A_shared_x) ^ ((A_shared_r) & 7)) * 8 + 6] = A[(2048 * ib + 128 * ia + 32 * A_shared_y + A_shared_r + 8 * A_shared_s) * A_s0 + 64 * (kb + 3) + 8 * A_shared_x + 6];
+                      A_shared[(int64_t)((uint64_t)(kb + 3) % 4) * 8192 + A_shared_y * 2048 + A_shared_s * 512 + A_shared_r * 64 + ((A_shared_x) ^ ((A_shared_r) & 7)) * 8 + 7] = A[(2048 * ib + 128 * ia + 32 * A_shared_y + A_shared_r + 8 * A_shared_s) * A_s0 + 64 * (kb + 3) + 8 * A_shared_x + 7];
+                    }
+                  }
+                }
+              }
+            }
+          } else {
+            if (A_aligned16) {
+              {
+                const int64_t A_shared_y = TILEOPT_THREAD_X / 64;
+                {
+                  const int64_t A_shared_r = TILEOPT_THREAD_X / 8 % 8;
+                  {
+                    const int64_t A_shared_x = TILEOPT_THREAD_X % 8;
+                    #pragma unroll 4
+                    for (int64_t A_shared_s = 0; A_shared_s <= 3; A_shared_s += 1) {
+                      const int64_t A_shared_v_n_3 = (K >= 64 * (kb + 3) + 8 * A_shared_x + 1 && M >= 2048 * ib + 128 * ia + 32 * A_shared_y + A_shared_r + 8 * A_shared_s + 1 ? K - 64 * (kb + 3) - 8 * A_shared_x : 0);
+                      tileopt_async_copy_or_zero16(A_shared, (unsigned)((int64_t)((uint64_t)(kb + 3) % 4) * 8192 + A_shared_y * 2048 + A_shared_s * 512 + A_shared_r * 64 + ((A_shared_x) ^ ((A_shared_r) & 7)) * 8) * 2, &A[2048 * ib * A_s0 + 128 * ia * A_s0 + 32 * A_shared_y * A_s0 + A_shared_r * A_s0 + 8 * A_shared_s * A_s0 + 64 * kb + 192 + 8 * A_shared_x], (unsigned)(2 * tileopt_max(0, tileopt_min(A_shared_v_n_3, 8))));
+                    }
+                  }
+                }
+              }
+            } else {
+              {
+                const int64_t A_shared_y = TILEOPT_THREAD_X / 64;
+                {
+                  const int64_t A_shared_r = TILEOPT_THREAD_X / 8 % 8;
+                  {
+                    const int64_t A_shared_x = TILEOPT_THREAD_X % 8;
+                    #pragma unroll 4
+                    for (int64_t A_shared_s = 0; A_shared_s <= 3; A_shared_s += 1) {
+                      const int64_t A_shared_v_n_4 = (K >= 64 * (kb + 3) + 8 * A_shared_x + 1 && M >= 2048 * ib + 128 * ia + 32 * A_shared_y + A_shared_r + 8 * A_shared_s + 1 ? K - 64 * (kb + 3) - 8 * A_shared_x : 0);
+                      if (A_shared_v_n_4 >= 8) {
+                        A_shared[(int64_t)((uint64_t)(kb + 3) % 4) * 8192 + A_shared_y * 2048 + A_shared_s * 512 + A_shared_r * 64 + ((A_shared_x) ^ ((A_shared_r) & 7)) * 8] = A[(2048 * ib + 128 * ia + 32 * A_shared_y + A_shared_r + 8 * A_shared_s) * A_s0 + 64 * (kb + 3) + 8 * A_shared_x];
+                        A_shared[(int64_t)((uint64_t)(kb + 3) % 4) * 8192 + A_shared_y * 2048 + A_shared_s * 512 + A_shared_r * 64 + ((A_shared_x) ^ ((A_shared_r) & 7)) * 8 + 1] = A[(2048 * ib + 128 * ia + 32 * A_shared_y + A_shared_r + 8 * A_shared_s) * A_s0 + 64 * (kb + 3) + 8 * A_shared_x + 1];
+                        A_shared[(int64_t)((uint64_t)(kb + 3) % 4) * 8192 + A_shared_y * 2048 + A_shared_s * 512 + A_shared_r * 64 + ((A_shared_x) ^ ((A_shared_r) & 7)) * 8 + 2] = A[(2048 * ib + 128 * ia + 32 * A_shared_y + A_shared_r + 8 * A_shared_s) * A_s0 + 64 * (kb + 3) + 8 * A_shared_x + 2];
+                        A_shared[(int64_t)((uint64_t)(kb + 3) % 4) * 8192 + A_shared_y * 2048 + A_shared_s * 512 + A_shared_r * 64 + ((A_shared_x) ^ ((A_shared_r) & 7)) * 8 + 3] = A[(2048 * ib + 128 * ia + 32 * A_shared_y + A_shared_r + 8 * A_shared_s) * A_s0 + 64 * (kb + 3) + 8 * A_shared_x + 3];
+                        A_shared[(int64_t)((uint64_t)(kb + 3) % 4) * 8192 + A_shared_y * 2048 + A_shared_s * 512 + A_shared_r * 64 + ((A_shared_x) ^ ((A_shared_r) & 7)) * 8 + 4] = A[(2048 * ib + 128 * ia + 32 * A_shared_y + A_shared_r + 8 * A_shared_s) * A_s0 + 64 * (kb + 3) + 8 * A_shared_x + 4];
+                        A_shared[(int64_t)((uint64_t)(kb + 3) % 4) * 8192 + A_shared_y * 2048 + A_shared_s * 512 + A_shared_r * 64 + ((A_shared_x) ^ ((A_shared_r) & 7)) * 8 + 5] = A[(2048 * ib + 128 * ia + 32 * A_shared_y + A_shared_r + 8 * A_shared_s) * A_s0 + 64 * (kb + 3) + 8 * A_shared_x + 5];
+                        A_shared[(int64_t)((uint64_t)(kb + 3) % 4) * 8192 + A_shared_y * 2048 + A_shared_s * 512 + A_shared_r * 64 + ((A_shared_x) ^ ((A_shared_r) & 7)) * 8 + 6] = A[(2048 * ib + 128 * ia + 32 * A_shared_y + A_shared_r + 8 * A_shared_s) * A_s0 + 64 * (kb + 3) + 8 * A_shared_x + 6];
+                        A_shared[(int64_t)((uint64_t)(kb + 3) % 4) * 8192 + A_shared_y * 2048 + A_shared_s * 512 + A_shared_r * 64 + ((A_shared_x) ^ ((A_shared_r) & 7)) * 8 + 7] = A[(2048 * ib + 128 * ia + 32 * A_shared_y + A_shared_r + 8 * A_shared_s) * A_s0 + 64 * (kb + 3) + 8 * A_shared_x + 7];
+                      } else {
+                        for (int64_t A_shared_v_2 = 0; A_shared_v_2 < 8; ++A_shared_v_2) {
+                          if (A_shared_v_2 < A_shared_v_n_4) {
+                            A_shared[(int64_t)((uint64_t)(kb + 3) % 4) * 8192 + A_shared_y * 2048 + A_shared_s * 512 + A_shared_r * 64 + ((A_shared_x) ^ ((A_shared_r) & 7)) * 8 + A_shared_v_2] = A[(2048 * ib + 128 * ia + 32 * A_shared_y + A_shared_r + 8 * A_shared_s) * A_s0 + 64 * (kb + 3) + 8 * A_shared_x + A_shared_v_2];
+                          } else {
+                            A_shared[(int64_t)((uint64_t)(kb + 3) % 4) * 8192 + A_shared_y * 2048 + A_shared_s * 512 + A_shared_r * 64 + ((A_shared_x) ^ ((A_shared_r) & 7)) * 8 + A_shared_v_2] = 0;
+                          }
+                        }
+                      }
+                    }
+                  }
+                }
+              }
+            }
+          }
         }
+        tileopt_async_commit();
+        tileopt_wgmma_wait(0);
+        tileopt_hold64(acc_tile);
       }
+    }
+    {
+      uint16_t* const C_shared = (uint16_t*)(void*)(TILEOPT_SHARED_BASE + 131072); /* 4 x 32 x 8 x 8 of C */
+      tileopt_block_barrier();
       {
         const int64_t iw = TILEOPT_THREAD_X / 128;
         {
@@ -600,7 +609,7 @@ extern "C" __global__ void __launch_bounds__(256) tileopt_kernel_0_0_gemm_bf16(c
             {
               const int64_t jp = TILEOPT_THREAD_X % 4;
               {
-                alignas(16) uint16_t C_shared_f[64];
+                alignas(16) uint16_t C_shared_f[32];
                 C_shared_f[0] = tileopt_store_bf16(tileopt_round_bf16(acc_tile[0]));
                 C_shared_f[1] = tileopt_store_bf16(tileopt_round_bf16(acc_tile[1]));
                 C_shared_f[2] = tileopt_store_bf16(tileopt_round_bf16(acc_tile[2]));
@@ -633,97 +642,142 @@ extern "C" __global__ void __launch_bounds__(256) tileopt_kernel_0_0_gemm_bf16(c
                 C_shared_f[29] = tileopt_store_bf16(tileopt_round_bf16(acc_tile[29]));
                 C_shared_f[30] = tileopt_store_bf16(tileopt_round_bf16(acc_tile[30]));
                 C_shared_f[31] = tileopt_store_bf16(tileopt_round_bf16(acc_tile[31]));
-                C_shared_f[32] = tileopt_store_bf16(tileopt_round_bf16(acc_tile[32]));
-                C_shared_f[33] = tileopt_store_bf16(tileopt_round_bf16(acc_tile[33]));
-                C_shared_f[34] = tileopt_store_bf16(tileopt_round_bf16(acc_tile[34]));
-                C_shared_f[35] = tileopt_store_bf16(tileopt_round_bf16(acc_tile[35]));
-                C_shared_f[36] = tileopt_store_bf16(tileopt_round_bf16(acc_tile[36]));
-                C_shared_f[37] = tileopt_store_bf16(tileopt_round_bf16(acc_tile[37]));
-                C_shared_f[38] = tileopt_store_bf16(tileopt_round_bf16(acc_tile[38]));
-                C_shared_f[39] = tileopt_store_bf16(tileopt_round_bf16(acc_tile[39]));
-                C_shared_f[40] = tileopt_store_bf16(tileopt_round_bf16(acc_tile[40]));
-                C_shared_f[41] = tileopt_store_bf16(tileopt_round_bf16(acc_tile[41]));
-                C_shared_f[42] = tileopt_store_bf16(tileopt_round_bf16(acc_tile[42]));
-                C_shared_f[43] = tileopt_store_bf16(tileopt_round_bf16(acc_tile[43]));
-                C_shared_f[44] = tileopt_store_bf16(tileopt_round_bf16(acc_tile[44]));
-                C_shared_f[45] = tileopt_store_bf16(tileopt_round_bf16(acc_tile[45]));
-                C_shared_f[46] = tileopt_store_bf16(tileopt_round_bf16(acc_tile[46]));
-                C_shared_f[47] = tileopt_store_bf16(tileopt_round_bf16(acc_tile[47]));
-                C_shared_f[48] = tileopt_store_bf16(tileopt_round_bf16(acc_tile[48]));
-                C_shared_f[49] = tileopt_store_bf16(tileopt_round_bf16(acc_tile[49]));
-                C_shared_f[50] = tileopt_store_bf16(tileopt_round_bf16(acc_tile[50]));
-                C_shared_f[51] = tileopt_store_bf16(tileopt_round_bf16(acc_tile[51]));
-                C_shared_f[52] = tileopt_store_bf16(tileopt_round_bf16(acc_tile[52]));
-                C_shared_f[53] = tileopt_store_bf16(tileopt_round_bf16(acc_tile[53]));
-                C_shared_f[54] = tileopt_store_bf16(tileopt_round_bf16(acc_tile[54]));
-                C_shared_f[55] = tileopt_store_bf16(tileopt_round_bf16(acc_tile[55]));
-                C_shared_f[56] = tileopt_store_bf16(tileopt_round_bf16(acc_tile[56]));
-                C_shared_f[57] = tileopt_store_bf16(tileopt_round_bf16(acc_tile[57]));
-                C_shared_f[58] = tileopt_store_bf16(tileopt_round_bf16(acc_tile[58]));
-                C_shared_f[59] = tileopt_store_bf16(tileopt_round_bf16(acc_tile[59]));
-                C_shared_f[60] = tileopt_store_bf16(tileopt_round_bf16(acc_tile[60]));
-                C_shared_f[61] = tileopt_store_bf16(tileopt_round_bf16(acc_tile[61]));
-                C_shared_f[62] = tileopt_store_bf16(tileopt_round_bf16(acc_tile[62]));
-                C_shared_f[63] = tileopt_store_bf16(tileopt_round_bf16(acc_tile[63]));
-                tileopt_spill4(&C_shared[(4 * iw + in) * 2176 + ip * 136 + 2 * jp], &C_shared_f[0]);
-                tileopt_spill4(&C_shared[(4 * iw + in) * 2176 + (ip + 8) * 136 + 2 * jp], &C_shared_f[2]);
-                tileopt_spill4(&C_shared[(4 * iw + in) * 2176 + ip * 136 + 8 + 2 * jp], &C_shared_f[4]);
-                tileopt_spill4(&C_shared[(4 * iw + in) * 2176 + (ip + 8) * 136 + 8 + 2 * jp], &C_shared_f[6]);
-                tileopt_spill4(&C_shared[(4 * iw + in) * 2176 + ip * 136 + 16 + 2 * jp], &C_shared_f[8]);
-                tileopt_spill4(&C_shared[(4 * iw + in) * 2176 + (ip + 8) * 136 + 16 + 2 * jp], &C_shared_f[10]);
-                tileopt_spill4(&C_shared[(4 * iw + in) * 2176 + ip * 136 + 24 + 2 * jp], &C_shared_f[12]);
-                tileopt_spill4(&C_shared[(4 * iw + in) * 2176 + (ip + 8) * 136 + 24 + 2 * jp], &C_shared_f[14]);
-                tileopt_spill4(&C_shared[(4 * iw + in) * 2176 + ip * 136 + 32 + 2 * jp], &C_shared_f[16]);
-                tileopt_spill4(&C_shared[(4 * iw + in) * 2176 + (ip + 8) * 136 + 32 + 2 * jp], &C_shared_f[18]);
-                tileopt_spill4(&C_shared[(4 * iw + in) * 2176 + ip * 136 + 40 + 2 * jp], &C_shared_f[20]);
-                tileopt_spill4(&C_shared[(4 * iw + in) * 2176 + (ip + 8) * 136 + 40 + 2 * jp], &C_shared_f[22]);
-                tileopt_spill4(&C_shared[(4 * iw + in) * 2176 + ip * 136 + 48 + 2 * jp], &C_shared_f[24]);
-                tileopt_spill4(&C_shared[(4 * iw + in) * 2176 + (ip + 8) * 136 + 48 + 2 * jp], &C_shared_f[26]);
-                tileopt_spill4(&C_shared[(4 * iw + in) * 2176 + ip * 136 + 56 + 2 * jp], &C_shared_f[28]);
-                tileopt_spill4(&C_shared[(4 * iw + in) * 2176 + (ip + 8) * 136 + 56 + 2 * jp], &C_shared_f[30]);
-                tileopt_spill4(&C_shared[(4 * iw + in) * 2176 + ip * 136 + 64 + 2 * jp], &C_shared_f[32]);
-                tileopt_spill4(&C_shared[(4 * iw + in) * 2176 + (ip + 8) * 136 + 64 + 2 * jp], &C_shared_f[34]);
-                tileopt_spill4(&C_shared[(4 * iw + in) * 2176 + ip * 136 + 72 + 2 * jp], &C_shared_f[36]);
-                tileopt_spill4(&C_shared[(4 * iw + in) * 2176 + (ip + 8) * 136 + 72 + 2 * jp], &C_shared_f[38]);
-                tileopt_spill4(&C_shared[(4 * iw + in) * 2176 + ip * 136 + 80 + 2 * jp], &C_shared_f[40]);
-                tileopt_spill4(&C_shared[(4 * iw + in) * 2176 + (ip + 8) * 136 + 80 + 2 * jp], &C_shared_f[42]);
-                tileopt_spill4(&C_shared[(4 * iw + in) * 2176 + ip * 136 + 88 + 2 * jp], &C_shared_f[44]);
-                tileopt_spill4(&C_shared[(4 * iw + in) * 2176 + (ip + 8) * 136 + 88 + 2 * jp], &C_shared_f[46]);
-                tileopt_spill4(&C_shared[(4 * iw + in) * 2176 + ip * 136 + 96 + 2 * jp], &C_shared_f[48]);
-                tileopt_spill4(&C_shared[(4 * iw + in) * 2176 + (ip + 8) * 136 + 96 + 2 * jp], &C_shared_f[50]);
-                tileopt_spill4(&C_shared[(4 * iw + in) * 2176 + ip * 136 + 104 + 2 * jp], &C_shared_f[52]);
-                tileopt_spill4(&C_shared[(4 * iw + in) * 2176 + (ip + 8) * 136 + 104 + 2 * jp], &C_shared_f[54]);
-                tileopt_spill4(&C_shared[(4 * iw + in) * 2176 + ip * 136 + 112 + 2 * jp], &C_shared_f[56]);
-                tileopt_spill4(&C_shared[(4 * iw + in) * 2176 + (ip + 8) * 136 + 112 + 2 * jp], &C_shared_f[58]);
-                tileopt_spill4(&C_shared[(4 * iw + in) * 2176 + ip * 136 + 120 + 2 * jp], &C_shared_f[60]);
-                tileopt_spill4(&C_shared[(4 * iw + in) * 2176 + (ip + 8) * 136 + 120 + 2 * jp], &C_shared_f[62]);
+                tileopt_spill4(&C_shared[(2 * iw + (16 * in + ip) / 32) * 2304 + tileopt_mod(16 * in + ip, 32) * 72 + 2 * jp], &C_shared_f[0]);
+                tileopt_spill4(&C_shared[(2 * iw + (16 * in + ip) / 32) * 2304 + (tileopt_mod(16 * in + ip, 32) + 8) * 72 + 2 * jp], &C_shared_f[2]);
+                tileopt_spill4(&C_shared[(2 * iw + (16 * in + ip) / 32) * 2304 + tileopt_mod(16 * in + ip, 32) * 72 + 8 + 2 * jp], &C_shared_f[4]);
+                tileopt_spill4(&C_shared[(2 * iw + (16 * in + ip) / 32) * 2304 + (tileopt_mod(16 * in + ip, 32) + 8) * 72 + 8 + 2 * jp], &C_shared_f[6]);
+                tileopt_spill4(&C_shared[(2 * iw + (16 * in + ip) / 32) * 2304 + tileopt_mod(16 * in + ip, 32) * 72 + 16 + 2 * jp], &C_shared_f[8]);
+                tileopt_spill4(&C_shared[(2 * iw + (16 * in + ip) / 32) * 2304 + (tileopt_mod(16 * in + ip, 32) + 8) * 72 + 16 + 2 * jp], &C_shared_f[10]);
+                tileopt_spill4(&C_shared[(2 * iw + (16 * in + ip) / 32) * 2304 + tileopt_mod(16 * in + ip, 32) * 72 + 24 + 2 * jp], &C_shared_f[12]);
+                tileopt_spill4(&C_shared[(2 * iw + (16 * in + ip) / 32) * 2304 + (tileopt_mod(16 * in + ip, 32) + 8) * 72 + 24 + 2 * jp], &C_shared_f[14]);
+                tileopt_spill4(&C_shared[(2 * iw + (16 * in + ip) / 32) * 2304 + tileopt_mod(16 * in + ip, 32) * 72 + 32 + 2 * jp], &C_shared_f[16]);
+                tileopt_spill4(&C_shared[(2 * iw + (16 * in + ip) / 32) * 2304 + (tileopt_mod(16 * in + ip, 32) + 8) * 72 + 32 + 2 * jp], &C_shared_f[18]);
+                tileopt_spill4(&C_shared[(2 * iw + (16 * in + ip) / 32) * 2304 + tileopt_mod(16 * in + ip, 32) * 72 + 40 + 2 * jp], &C_shared_f[20]);
+                tileopt_spill4(&C_shared[(2 * iw + (16 * in + ip) / 32) * 2304 + (tileopt_mod(16 * in + ip, 32) + 8) * 72 + 40 + 2 * jp], &C_shared_f[22]);
+                tileopt_spill4(&C_shared[(2 * iw + (16 * in + ip) / 32) * 2304 + tileopt_mod(16 * in + ip, 32) * 72 + 48 + 2 * jp], &C_shared_f[24]);
+                tileopt_spill4(&C_shared[(2 * iw + (16 * in + ip) / 32) * 2304 + (tileopt_mod(16 * in + ip, 32) + 8) * 72 + 48 + 2 * jp], &C_shared_f[26]);
+                tileopt_spill4(&C_shared[(2 * iw + (16 * in + ip) / 32) * 2304 + tileopt_mod(16 * in + ip, 32) * 72 + 56 + 2 * jp], &C_shared_f[28]);
+                tileopt_spill4(&C_shared[(2 * iw + (16 * in + ip) / 32) * 2304 + (tileopt_mod(16 * in + ip, 32) + 8) * 72 + 56 + 2 * jp], &C_shared_f[30]);
+              }
+            }
+          }
+        }
+      }
+      tileopt_block_barrier();
+      if (const int64_t C_shared_y = TILEOPT_THREAD_X / 8; C_shared_y <= tileopt_min(31, M - 2048 * ib - 128 * ia - 1)) {
+        if (const int64_t C_shared_x = TILEOPT_THREAD_X % 8; C_shared_x <= tileopt_min(7, (-16) * jb + (N - 1) / 8)) {
+          for (int64_t C_shared_s = 0; C_shared_s <= tileopt_min(3, (-64) * ib - 4 * ia + (M - C_shared_y - 1) / 32); C_shared_s += 1) {
+            const int64_t C_shared_v_n = N - 128 * jb - 8 * C_shared_x;
+            if (C_shared_v_n >= 8 && C_aligned16) {
+              alignas(16) uint16_t C_f[8];
+              alignas(16) uint16_t C_shared_f_2[8];
+              tileopt_fill16(&C_shared_f_2[0], &C_shared[C_shared_s * 2304 + C_shared_y * 72 + C_shared_x * 8]);
+              C_f[0] = C_shared_f_2[0];
+              C_f[1] = C_shared_f_2[1];
+              C_f[2] = C_shared_f_2[2];
+              C_f[3] = C_shared_f_2[3];
+              C_f[4] = C_shared_f_2[4];
+              C_f[5] = C_shared_f_2[5];
+              C_f[6] = C_shared_f_2[6];
+              C_f[7] = C_shared_f_2[7];
+              tileopt_spill16(&C[(2048 * ib + 128 * ia + C_shared_y + 32 * C_shared_s) * C_s0 + 128 * jb + 8 * C_shared_x], &C_f[0]);
+            } else {
+              for (int64_t C_shared_v = 0; C_shared_v < tileopt_min(C_shared_v_n, 8); ++C_shared_v) {
+                C[(2048 * ib + 128 * ia + C_shared_y + 32 * C_shared_s) * C_s0 + 128 * jb + 8 * C_shared_x + C_shared_v] = C_shared[C_shared_s * 2304 + C_shared_y * 72 + C_shared_x * 8 + C_shared_v];
               }
             }
           }
         }
       }
     }
-    tileopt_block_barrier();
-    if (const int64_t C_shared_y = TILEOPT_THREAD_X / 16; C_shared_y <= tileopt_min(15, M - 2048 * ib - 128 * ia - 1)) {
-      if (const int64_t C_shared_x = TILEOPT_THREAD_X % 16; C_shared_x <= tileopt_min(15, (-16) * jb + (N - 1) / 8)) {
-        for (int64_t C_shared_s = 0; C_shared_s <= tileopt_min(7, (-128) * ib - 8 * ia + (M - C_shared_y - 1) / 16); C_shared_s += 1) {
-          const int64_t C_shared_v_n = N - 128 * jb - 8 * C_shared_x;
-          if (C_shared_v_n >= 8 && C_aligned16) {
-            alignas(16) uint16_t C_f[8];
-            alignas(16) uint16_t C_shared_f_2[8];
-            tileopt_fill16(&C_shared_f_2[0], &C_shared[C_shared_s * 2176 + C_shared_y * 136 + C_shared_x * 8]);
-            C_f[0] = C_shared_f_2[0];
-            C_f[1] = C_shared_f_2[1];
-            C_f[2] = C_shared_f_2[2];
-            C_f[3] = C_shared_f_2[3];
-            C_f[4] = C_shared_f_2[4];
-            C_f[5] = C_shared_f_2[5];
-            C_f[6] = C_shared_f_2[6];
-            C_f[7] = C_shared_f_2[7];
-            tileopt_spill16(&C[(2048 * ib + 128 * ia + C_shared_y + 16 * C_shared_s) * C_s0 + 128 * jb + 8 * C_shared_x], &C_f[0]);
-          } else {
-            for (int64_t C_shared_v = 0; C_shared_v < tileopt_min(C_shared_v_n, 8); ++C_shared_v) {
-              C[(2048 * ib + 128 * ia + C_shared_y + 16 * C_shared_s) * C_s0 + 128 * jb + 8 * C_shared_x + C_shared_v] = C_shared[C_shared_s * 2176 + C_shared_y * 136 + C_shared_x * 8 + C_shared_v];
+    {
+      uint16_t* const C_shared = (uint16_t*)(void*)(TILEOPT_SHARED_BASE + 131072); /* 4 x 32 x 8 x 8 of C */
+      tileopt_block_barrier();
+      {
+        const int64_t iw = TILEOPT_THREAD_X / 128;
+        {
+          const int64_t in = TILEOPT_THREAD_X / 32 % 4;
+          {
+            const int64_t ip = TILEOPT_THREAD_X / 4 % 8;
+            {
+              const int64_t jp = TILEOPT_THREAD_X % 4;
+              {
+                alignas(16) uint16_t C_shared_f_3[32];
+                C_shared_f_3[0] = tileopt_store_bf16(tileopt_round_bf16(acc_tile[32]));
+                C_shared_f_3[1] = tileopt_store_bf16(tileopt_round_bf16(acc_tile[33]));
+                C_shared_f_3[2] = tileopt_store_bf16(tileopt_round_bf16(acc_tile[34]));
+                C_shared_f_3[3] = tileopt_store_bf16(tileopt_round_bf16(acc_tile[35]));
+                C_shared_f_3[4] = tileopt_store_bf16(tileopt_round_bf16(acc_tile[36]));
+                C_shared_f_3[5] = tileopt_store_bf16(tileopt_round_bf16(acc_tile[37]));
+                C_shared_f_3[6] = tileopt_store_bf16(tileopt_round_bf16(acc_tile[38]));
+                C_shared_f_3[7] = tileopt_store_bf16(tileopt_round_bf16(acc_tile[39]));
+                C_shared_f_3[8] = tileopt_store_bf16(tileopt_round_bf16(acc_tile[40]));
+                C_shared_f_3[9] = tileopt_store_bf16(tileopt_round_bf16(acc_tile[41]));
+                C_shared_f_3[10] = tileopt_store_bf16(tileopt_round_bf16(acc_tile[42]));
+                C_shared_f_3[11] = tileopt_store_bf16(tileopt_round_bf16(acc_tile[43]));
+                C_shared_f_3[12] = tileopt_store_bf16(tileopt_round_bf16(acc_tile[44]));
+                C_shared_f_3[13] = tileopt_store_bf16(tileopt_round_bf16(acc_tile[45]));
+                C_shared_f_3[14] = tileopt_store_bf16(tileopt_round_bf16(acc_tile[46]));
+                C_shared_f_3[15] = tileopt_store_bf16(tileopt_round_bf16(acc_tile[47]));
+                C_shared_f_3[16] = tileopt_store_bf16(tileopt_round_bf16(acc_tile[48]));
+                C_shared_f_3[17] = tileopt_store_bf16(tileopt_round_bf16(acc_tile[49]));
+                C_shared_f_3[18] = tileopt_store_bf16(tileopt_round_bf16(acc_tile[50]));
+                C_shared_f_3[19] = tileopt_store_bf16(tileopt_round_bf16(acc_tile[51]));
+                C_shared_f_3[20] = tileopt_store_bf16(tileopt_round_bf16(acc_tile[52]));
+                C_shared_f_3[21] = tileopt_store_bf16(tileopt_round_bf16(acc_tile[53]));
+                C_shared_f_3[22] = tileopt_store_bf16(tileopt_round_bf16(acc_tile[54]));
+                C_shared_f_3[23] = tileopt_store_bf16(tileopt_round_bf16(acc_tile[55]));
+                C_shared_f_3[24] = tileopt_store_bf16(tileopt_round_bf16(acc_tile[56]));
+                C_shared_f_3[25] = tileopt_store_bf16(tileopt_round_bf16(acc_tile[57]));
+                C_shared_f_3[26] = tileopt_store_bf16(tileopt_round_bf16(acc_tile[58]));
+                C_shared_f_3[27] = tileopt_store_bf16(tileopt_round_bf16(acc_tile[59]));
+                C_shared_f_3[28] = tileopt_store_bf16(tileopt_round_bf16(acc_tile[60]));
+                C_shared_f_3[29] = tileopt_store_bf16(tileopt_round_bf16(acc_tile[61]));
+                C_shared_f_3[30] = tileopt_store_bf16(tileopt_round_bf16(acc_tile[62]));
+                C_shared_f_3[31] = tileopt_store_bf16(tileopt_round_bf16(acc_tile[63]));
+                tileopt_spill4(&C_shared[(2 * iw + (16 * in + ip) / 32) * 2304 + tileopt_mod(16 * in + ip, 32) * 72 + 2 * jp], &C_shared_f_3[0]);
+                tileopt_spill4(&C_shared[(2 * iw + (16 * in + ip) / 32) * 2304 + (tileopt_mod(16 * in + ip, 32) + 8) * 72 + 2 * jp], &C_shared_f_3[2]);
+                tileopt_spill4(&C_shared[(2 * iw + (16 * in + ip) / 32) * 2304 + tileopt_mod(16 * in + ip, 32) * 72 + 8 + 2 * jp], &C_shared_f_3[4]);
+                tileopt_spill4(&C_shared[(2 * iw + (16 * in + ip) / 32) * 2304 + (tileopt_mod(16 * in + ip, 32) + 8) * 72 + 8 + 2 * jp], &C_shared_f_3[6]);
+                tileopt_spill4(&C_shared[(2 * iw + (16 * in + ip) / 32) * 2304 + tileopt_mod(16 * in + ip, 32) * 72 + 16 + 2 * jp], &C_shared_f_3[8]);
+                tileopt_spill4(&C_shared[(2 * iw + (16 * in + ip) / 32) * 2304 + (tileopt_mod(16 * in + ip, 32) + 8) * 72 + 16 + 2 * jp], &C_shared_f_3[10]);
+                tileopt_spill4(&C_shared[(2 * iw + (16 * in + ip) / 32) * 2304 + tileopt_mod(16 * in + ip, 32) * 72 + 24 + 2 * jp], &C_shared_f_3[12]);
+                tileopt_spill4(&C_shared[(2 * iw + (16 * in + ip) / 32) * 2304 + (tileopt_mod(16 * in + ip, 32) + 8) * 72 + 24 + 2 * jp], &C_shared_f_3[14]);
+                tileopt_spill4(&C_shared[(2 * iw + (16 * in + ip) / 32) * 2304 + tileopt_mod(16 * in + ip, 32) * 72 + 32 + 2 * jp], &C_shared_f_3[16]);
+                tileopt_spill4(&C_shared[(2 * iw + (16 * in + ip) / 32) * 2304 + (tileopt_mod(16 * in + ip, 32) + 8) * 72 + 32 + 2 * jp], &C_shared_f_3[18]);
+                tileopt_spill4(&C_shared[(2 * iw + (16 * in + ip) / 32) * 2304 + tileopt_mod(16 * in + ip, 32) * 72 + 40 + 2 * jp], &C_shared_f_3[20]);
+                tileopt_spill4(&C_shared[(2 * iw + (16 * in + ip) / 32) * 2304 + (tileopt_mod(16 * in + ip, 32) + 8) * 72 + 40 + 2 * jp], &C_shared_f_3[22]);
+                tileopt_spill4(&C_shared[(2 * iw + (16 * in + ip) / 32) * 2304 + tileopt_mod(16 * in + ip, 32) * 72 + 48 + 2 * jp], &C_shared_f_3[24]);
+                tileopt_spill4(&C_shared[(2 * iw + (16 * in + ip) / 32) * 2304 + (tileopt_mod(16 * in + ip, 32) + 8) * 72 + 48 + 2 * jp], &C_shared_f_3[26]);
+                tileopt_spill4(&C_shared[(2 * iw + (16 * in + ip) / 32) * 2304 + tileopt_mod(16 * in + ip, 32) * 72 + 56 + 2 * jp], &C_shared_f_3[28]);
+                tileopt_spill4(&C_shared[(2 * iw + (16 * in + ip) / 32) * 2304 + (tileopt_mod(16 * in + ip, 32) + 8) * 72 + 56 + 2 * jp], &C_shared_f_3[30]);
+              }
+            }
+          }
+        }
+      }
+      tileopt_block_barrier();
+      if (const int64_t C_shared_y = TILEOPT_THREAD_X / 8; C_shared_y <= tileopt_min(31, M - 2048 * ib - 128 * ia - 1)) {
+        if (const int64_t C_shared_x = TILEOPT_THREAD_X % 8; C_shared_x <= tileopt_min(7, (-16) * jb - 8 + (N - 1) / 8)) {
+          for (int64_t C_shared_s = 0; C_shared_s <= tileopt_min(3, (-64) * ib - 4 * ia + (M - C_shared_y - 1) / 32); C_shared_s += 1) {
+            const int64_t C_shared_v_n_2 = N - 128 * jb - 64 - 8 * C_shared_x;
+            if (C_shared_v_n_2 >= 8 && C_aligned16) {
+              alignas(16) uint16_t C_f_2[8];
+              alignas(16) uint16_t C_shared_f_4[8];
+              tileopt_fill16(&C_shared_f_4[0], &C_shared[C_shared_s * 2304 + C_shared_y * 72 + C_shared_x * 8]);
+              C_f_2[0] = C_shared_f_4[0];
+              C_f_2[1] = C_shared_f_4[1];
+              C_f_2[2] = C_shared_f_4[2];
+              C_f_2[3] = C_shared_f_4[3];
+              C_f_2[4] = C_shared_f_4[4];
+              C_f_2[5] = C_shared_f_4[5];
+              C_f_2[6] = C_shared_f_4[6];
+              C_f_2[7] = C_shared_f_4[7];
+              tileopt_spill16(&C[(2048 * ib + 128 * ia + C_shared_y + 32 * C_shared_s) * C_s0 + 128 * jb + 64 + 8 * C_shared_x], &C_f_2[0]);
+            } else {
+              for (int64_t C_shared_v_2 = 0; C_shared_v_2 < tileopt_min(C_shared_v_n_2, 8); ++C_shared_v_2) {
+                C[(2048 * ib + 128 * ia + C_shared_y + 32 * C_shared_s) * C_s0 + 128 * jb + 64 + 8 * C_shared_x + C_shared_v_2] = C_shared[C_shared_s * 2304 + C_shared_y * 72 + C_shared_x * 8 + C_shared_v_2];
+              }
             }
           }
         }
@@ -766,7 +820,7 @@ static int32_t tileopt_launch_0_gemm_bf16(const int64_t M, const int64_t K, cons
     tileopt_blocks = tileopt_grid(tileopt_blocks, jb_count);
     tileopt_blocks = tileopt_grid(tileopt_blocks, ia_count);
     if (tileopt_blocks < 0) return 7;
-    if (tileopt_blocks > 0 && TILEOPT_LAUNCH(tileopt_kernel_0_0_gemm_bf16, dim3((unsigned)tileopt_blocks), dim3(256), 165888, stream, M, K, N, A, B, C, (unsigned)ia_count, ia_first, (unsigned)jb_count) != 0) return 6;
+    if (tileopt_blocks > 0 && TILEOPT_LAUNCH(tileopt_kernel_0_0_gemm_bf16, dim3((unsigned)tileopt_blocks), dim3(256), 149504, stream, M, K, N, A, B, C, (unsigned)ia_count, ia_first, (unsigned)jb_count) != 0) return 6;
   }
   return 0;
 }
