@@ -49,6 +49,8 @@ Candidate<Rewritten> scan_prefix(const Program& program, const Rewriting& rewrit
 Candidate<Rewritten> block_scan(const Program& program, const Rewriting& rewriting);
 /// Factors that all terms of a sum have are applied to the sum.
 Candidate<Rewritten> hoist_factors(const Program& program, const Rewriting& rewriting);
+/// A reduction accumulates into a local, from which one assignment makes its result.
+Candidate<Rewritten> reduce_in_local(const Program& program, const Rewriting& rewriting);
 /// What is computed more often than need be goes into locals.
 Candidate<Rewritten> common_subexpressions(const Program& program, const Rewriting& rewriting);
 /// Products of signed bytes as products of unsigned by signed ones.

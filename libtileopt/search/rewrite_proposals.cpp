@@ -205,10 +205,52 @@ std::vector<Proposal> propose_offset(const Program& program, const Machine& mach
   return proposals;
 }
 
+constexpr double kLeastTile = 64;  ///< of every side of a product, from which agents multiply tiles of it together
+
+const ExprPtr& without_casts(const ExprPtr& expr) {
+  const Cast* cast = std::get_if<Cast>(&expr->node);
+  return cast == nullptr ? expr : without_casts(cast->operand);
+}
+
+/// Products whose result an argument holds, on machines whose agents multiply such matrices together into registers of their own.
+std::vector<Proposal> propose_local(const Program& program, const Machine& machine, const ResolveOptions& options) {
+  std::vector<Proposal> proposals;
+  const TypicalSizes sizes = complete_sizes(program, options.typical_sizes);
+  for (const Statement& s : program.statements()) {
+    const Tensor& result = program.tensor(s.write.tensor);
+    const Binary* product = std::get_if<Binary>(&s.body->node);
+    if (s.combine != Combine::sum || s.conditional() || result.role == TensorRole::local || product == nullptr || product->op != BinaryOp::mul || s.reads.size() != 2) continue;
+    if (!program.numerics().reassociate || !program.numerics().flush_subnormals || s.reads[0].tensor == s.reads[1].tensor) continue;
+    const Read *left = std::get_if<Read>(&without_casts(product->left)->node), *right = std::get_if<Read>(&without_casts(product->right)->node);
+    if (left == nullptr || right == nullptr) continue;
+    const auto type = [&](const Read* read) { return type_name(program.tensor(s.reads[read->access].tensor).type); };
+    const auto fits = [&](const Atom& atom) {
+      return atom.is_collective() && atom.find_operand("left")->element == type(left) && atom.find_operand("right")->element == type(right) && atom.find_operand("result")->element == type_name(result.type);
+    };
+    if (std::none_of(machine.atoms.begin(), machine.atoms.end(), fits)) continue;
+    const StatementView view = view_statement(program, s.name, iterator_members(s), sizes);
+    // One sum, rows of one factor alone and columns of the other alone, all of them long enough; what is left counts products.
+    long sums = 0, rows = 0, lanes = 0;
+    bool large = true;
+    for (std::size_t i = 0; i < s.iterators.size(); ++i) {
+      const bool of_result = view.accesses[0].moves_with(i), of_left = view.accesses[1 + left->access].moves_with(i), of_right = view.accesses[1 + right->access].moves_with(i);
+      const bool outer = of_result && of_left && of_right;
+      sums += !of_result ? 1 : 0;
+      rows += of_result && of_left && !of_right ? 1 : 0;
+      lanes += of_result && of_right && !of_left ? 1 : 0;
+      large = large && (outer || (view.ranges[i].typical >= kLeastTile && (of_result || !view.ranges[i].constant || *view.ranges[i].constant > kLeastTile)));
+    }
+    const bool affine = std::all_of(view.accesses.begin(), view.accesses.end(), [](const AccessView& access) { return access.affine; });
+    if (sums != 1 || rows != 1 || lanes != 1 || !large || !affine) continue;
+    proposals.push_back({{"local", {s.name}, {}}, "threads of machine " + machine.name + " multiply " + type(left) + " by " + type(right) + " together, in registers of their own: " + result.name + " is stored from them", {s.name, s.write.tensor}});
+  }
+  return proposals;
+}
+
 }  // namespace
 
 const std::vector<ProposalKind>& proposal_kinds() {
-  static const std::vector<ProposalKind> kinds = {{"scan", propose_scan}, {"inline", propose_inline}, {"split", propose_split}, {"offset", propose_offset}};
+  static const std::vector<ProposalKind> kinds = {{"scan", propose_scan}, {"inline", propose_inline}, {"split", propose_split}, {"offset", propose_offset}, {"local", propose_local}};
   return kinds;
 }
 
