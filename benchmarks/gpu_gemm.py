@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A product of matrices on this machine's GPU beside cuBLAS (through torch), in one process.
 
-    benchmarks/gpu_gemm.py TOOL RESULTS.jsonl M N K [LAYOUT] [--type bf16|f16|f32] [--pins TEXT]... [--machine h200]
+    benchmarks/gpu_gemm.py TOOL RESULTS.jsonl M N K [LAYOUT] [--type bf16|f16|f32] [--assume TEXT] [--epilogue gelu|residual] [--pins TEXT]...
 
 LAYOUT: NN (both row by row), NT, TN, TT: whether A and B are kept transposed. The tool schedules, proves and prints the program; nvcc compiles
 it; the result is compared with torch's product in f32 (of f32: in f64) of the same numbers (random normal, output poisoned), and with torch's own of the type.
@@ -12,7 +12,14 @@ import argparse, ctypes, json, pathlib, re, statistics, subprocess, sys, tempfil
 import torch
 
 
-def program(layout, element, assumption):
+EPILOGUES = {
+    "": ("", "        C[i, j] = {element}(acc)\n"),
+    "gelu": ("D: {element}[N], ", "        x: f32 = acc + f32(D[j])\n        C[i, j] = {element}(f32(0.5) * x * (f32(1.0) + tanh(f32(0.7978845608) * (x + f32(0.044715) * x * x * x))))\n"),
+    "residual": ("D: {element}[M, N], ", "        C[i, j] = {element}(acc + f32(D[i, j]))\n"),
+}
+
+
+def program(layout, element, assumption, epilogue):
     a = "A[i, k]" if layout[0] == "N" else "A[k, i]"
     b = "B[k, j]" if layout[1] == "N" else "B[j, k]"
     a_shape = "M, K" if layout[0] == "N" else "K, M"
@@ -24,19 +31,19 @@ def product(A: f32[{a_shape}], B: f32[{b_shape}], C: out[f32[M, N]]):{assumption
     for i, j in grid(M, N):
         C[i, j] = sum({a} * {b} for k in range(K))
 """
+    tensor, last = (part.format(element=element) for part in EPILOGUES[epilogue])
     return f"""@numerics(contract=True, flush_subnormals=True)
-def product(A: {element}[{a_shape}], B: {element}[{b_shape}], C: out[{element}[M, N]]):{assumption}
+def product(A: {element}[{a_shape}], B: {element}[{b_shape}], {tensor}C: out[{element}[M, N]]):{assumption}
     for i, j in grid(M, N):
         acc: f32 = sum(f32({a}) * f32({b}) for k in range(K))
-        C[i, j] = {element}(acc)
-"""
+{last}"""
 
 
 def compiled(arguments, scratch):
     if arguments.source:
         return built(pathlib.Path(arguments.source), scratch) + (0.0,)
     source = scratch / "product.tile"
-    source.write_text(program(arguments.layout, arguments.type, arguments.assume) + "".join(arguments.pins))
+    source.write_text(program(arguments.layout, arguments.type, arguments.assume, arguments.epilogue) + "".join(arguments.pins))
     began = time.time()
     sizes = f"M={arguments.M},N={arguments.N},K={arguments.K}"
     run = [arguments.tool, "compile", str(source), "--machine", arguments.machine, "--size", sizes, "-o", str(scratch / "out") + "/", "--json"]
@@ -69,6 +76,7 @@ def main():
     parser.add_argument("--machine", default="h200")
     parser.add_argument("--source", help="a printed text of the program to time instead")
     parser.add_argument("--assume", default="", help="what the program may count on, e.g. 'K % 8 == 0'")
+    parser.add_argument("--epilogue", default="", choices=list(EPILOGUES), help="what is made of the product at once, beside torch's fused call")
     parser.add_argument("--pins", action="append", default=[], help="text of a @schedule function")
     arguments = parser.parse_args()
     M, N, K = arguments.M, arguments.N, arguments.K
@@ -80,13 +88,14 @@ def main():
     torch.manual_seed(1)
     a = torch.randn((M, K) if arguments.layout[0] == "N" else (K, M), device="cuda", dtype=torch.float32).to(element)
     b = torch.randn((K, N) if arguments.layout[1] == "N" else (N, K), device="cuda", dtype=torch.float32).to(element)
+    d = torch.randn(N if arguments.epilogue == "gelu" else (M, N), device="cuda", dtype=torch.float32).to(element)
     c = torch.full((M, N), float("nan"), device="cuda", dtype=element)
     left = a if arguments.layout[0] == "N" else a.t()
     right = b if arguments.layout[1] == "N" else b.t()
     peer = torch.empty((M, N), device="cuda", dtype=element)
     workspace = torch.empty(1 << 20, device="cuda", dtype=torch.uint8)
     stream = torch.cuda.current_stream()
-    values = {"M": M, "N": N, "K": K, "A": a.data_ptr(), "B": b.data_ptr(), "C": c.data_ptr(), "workspace": workspace.data_ptr(), "stream": stream.cuda_stream}
+    values = {"M": M, "N": N, "K": K, "A": a.data_ptr(), "B": b.data_ptr(), "C": c.data_ptr(), "D": d.data_ptr(), "workspace": workspace.data_ptr(), "stream": stream.cuda_stream}
     call = [ctypes.c_int64(values[n]) if n in "MNK" else ctypes.c_void_p(values[n]) for n in names]
 
     def ours():
@@ -95,15 +104,24 @@ def main():
             sys.exit(f"the kernel returned {code}")
 
     def theirs():
-        torch.matmul(left, right, out=peer)
+        if arguments.epilogue == "gelu":
+            peer.set_(torch._addmm_activation(d, left, right, use_gelu=True))
+        elif arguments.epilogue == "residual":
+            torch.addmm(d, left, right, out=peer)
+        else:
+            torch.matmul(left, right, out=peer)
 
     ours()
     theirs()
     torch.cuda.synchronize()
     wide = torch.float64 if arguments.type == "f32" else torch.float32
     wanted = left.to(wide) @ right.to(wide)
+    if arguments.epilogue:
+        wanted = wanted + d.to(wide)
+    if arguments.epilogue == "gelu":
+        wanted = torch.nn.functional.gelu(wanted, approximate="tanh")
     error = lambda have: float((have.to(wide) - wanted).norm() / wanted.norm())
-    row = {"source": arguments.source or "", "M": M, "N": N, "K": K, "layout": arguments.layout, "assume": arguments.assume, "type": arguments.type, "gpu": torch.cuda.get_device_name(), "compile_seconds": round(seconds, 2),
+    row = {"source": arguments.source or "", "M": M, "N": N, "K": K, "layout": arguments.layout, "assume": arguments.assume, "epilogue": arguments.epilogue, "type": arguments.type, "gpu": torch.cuda.get_device_name(), "compile_seconds": round(seconds, 2),
            "error": error(c), "peer_error": error(peer), "ptxas": report}
     times = {"ours": [], "theirs": []}
     for _ in range(3):

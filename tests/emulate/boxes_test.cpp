@@ -51,6 +51,25 @@ TEST_F(BoxesTest, SlotsAndHowFarAheadMayBeChosen) {
   if (takes_all()) expect_right(nt(), "pipeline(\"k\", slots=4, distance=2)", {sizes().back()});
 }
 
+TEST_F(BoxesTest, SlotsAndTheRasterMayBeEditedInDumps) {
+  const std::shared_ptr<const Program> program = parse(nt());
+  const Module fewer = resumed_after(program, "55-pipelined", [](StageDump& dump) {
+    EXPECT_EQ(dump.facts["pipelines"][0]["iteration"].dump(),
+              R"(["wait kb","compute kb","await kb - 1","meet","expect 32768 bytes of kb + 3","copy_in_A_shared of kb + 3","copy_in_B_shared of kb + 3"])");
+    dump.decisions["pipelines"][0]["slots"] = 3;
+  });
+  EXPECT_NE(fewer.text.source.find("tileopt_phases_begin(kb_full, 3, 1);"), std::string::npos);
+  EXPECT_EQ(emulate(*program, fewer.text, {sizes().back()}).failure, "");
+  if (!takes_all()) return;
+  // Blocks along the rows that run beside each other: two instead of sixteen.
+  const Module narrow = resumed_after(program, "30-digits", [](StageDump& dump) {
+    for (auto& digit : dump.decisions["digits"]["i"])
+      if (digit["name"] == "ia") digit["radix"] = 2;
+  });
+  EXPECT_EQ(narrow.plan.kernels.front().find_digit("ia")->radix, 2);
+  EXPECT_EQ(emulate(*program, narrow.text, {sizes().back()}).failure, "");
+}
+
 std::vector<Fault> faults() {
   const auto nothing = [](const AstSync&) { return make_node(AstBlock{}); };
   const auto moved = [](long amount) {

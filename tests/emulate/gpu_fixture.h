@@ -10,6 +10,8 @@
 #include "cost_models/machines.h"
 #include "driver/check_kernel.h"
 #include "driver/request.h"
+#include "driver/resume.h"
+#include "driver/stage_dump.h"
 #include "frontends/tile_text/tile_text.h"
 #include "support/text.h"
 #include "verify/verify.h"
@@ -92,6 +94,33 @@ class GpuTest : public testing::Test {
     const CheckReport report = emulate(*program, module.text, sizes, machine);
     EXPECT_EQ(report.failure, "") << pins;
     EXPECT_GT(report.runs, 0);
+  }
+  /// What comes of going on from a stage's dump that `edit` has changed: proved, or the test fails.
+  Module resumed_after(const std::shared_ptr<const Program>& program, const std::string& stage, const std::function<void(StageDump&)>& edit) {
+    const std::string folder = testing::TempDir() + "resumed_" + program->name() + stage;
+    Request request;
+    request.machine = find_machine("h200");
+    request.backend = "cuda";
+    request.proof.attempt = false;
+    TraceOptions dumped;
+    dumped.dump_dir = folder;
+    Trace trace(dumped);
+    EXPECT_TRUE(feasible(resolve_and_compile(program, request, trace)));
+    const std::string path = folder + "/" + program->name() + "/" + stage + ".yaml", edited = folder + "/edited.yaml";
+    StageDump dump = StageDump::read(read_file(path), path);
+    edit(dump);
+    write_file(edited, dump.write());
+    const Resumed resumed = resume_from(context_.get(), edited);
+    request.plan = resumed.plan;
+    request.proof.attempt = true;
+    Trace again;
+    Candidate<Outcome> outcome = resolve_and_compile(resumed.program, request, again);
+    if (const auto* refused = std::get_if<Infeasible>(&outcome)) throw std::runtime_error(to_string(*refused));
+    Module module = std::move(std::get<Outcome>(outcome).module);
+    int unproved = 0;
+    first_unproved(module.certificate, unproved);
+    EXPECT_EQ(unproved, 0) << unproved_text(module.certificate);
+    return module;
   }
   /// The fault is refuted by an obligation that was named beforehand, and the emulator sees it.
   void expect_refuted(const Program& program, const Module& module, const Fault& fault, const Sizes& sizes) {

@@ -4,8 +4,6 @@
 
 #include <functional>
 
-#include "driver/resume.h"
-#include "driver/stage_dump.h"
 #include "support/text.h"
 #include "tests/emulate/gpu_fixture.h"
 
@@ -74,36 +72,15 @@ TEST_F(PipelinesTest, OrdinaryLoadsRunAheadOnEveryGpu) {
 
 TEST_F(PipelinesTest, TheDumpSaysHowAndItsSlotsMayBeEdited) {
   const std::shared_ptr<const Program> program = parse(kGemm);
-  const std::string folder = testing::TempDir() + "pipelines_dump";
-  Request request;
-  request.machine = find_machine("h200");
-  request.backend = "cuda";
-  request.proof.attempt = false;
-  TraceOptions dumped;
-  dumped.dump_dir = folder;
-  Trace trace(dumped);
-  ASSERT_TRUE(feasible(resolve_and_compile(program, request, trace)));
-  const std::string path = folder + "/gemm/55-pipelined.yaml";
-  StageDump dump = StageDump::read(read_file(path), path);
-  EXPECT_EQ(dump.facts["slots"]["B_shared"].get<long>(), 4);
-  EXPECT_EQ(dump.facts["pipelines"][0]["iteration"].dump(),
-            R"(["await kb","meet","fetch_A_shared of kb + 3","copy_in_B_shared of kb + 3","commit","compute kb","copy_in_A_shared of kb + 3"])");
-  dump.decisions["pipelines"][0]["slots"] = 3;
-  const std::string edited = folder + "/edited.yaml";
-  write_file(edited, dump.write());
-  const Resumed resumed = resume_from(context_.get(), edited);
-  EXPECT_EQ(resumed.plan.kernels.front().pipelines.front().slots, 3);
-  request.plan = resumed.plan;
-  request.proof.attempt = true;
-  Trace again;
-  const Candidate<Outcome> outcome = resolve_and_compile(resumed.program, request, again);
-  ASSERT_TRUE(feasible(outcome));
-  const Module& module = std::get<Outcome>(outcome).module;
-  int unproved = 0;
-  first_unproved(module.certificate, unproved);
-  EXPECT_EQ(unproved, 0) << unproved_text(module.certificate);
+  const Module module = resumed_after(program, "55-pipelined", [](StageDump& dump) {
+    EXPECT_EQ(dump.facts["slots"]["B_shared"].get<long>(), 4);
+    EXPECT_EQ(dump.facts["pipelines"][0]["iteration"].dump(),
+              R"(["await kb","meet","fetch_A_shared of kb + 3","copy_in_B_shared of kb + 3","commit","compute kb","copy_in_A_shared of kb + 3"])");
+    dump.decisions["pipelines"][0]["slots"] = 3;
+  });
+  EXPECT_EQ(module.plan.kernels.front().pipelines.front().slots, 3);
   EXPECT_NE(module.text.source.find("tileopt_async_wait(1);"), std::string::npos);
-  EXPECT_EQ(emulate(*resumed.program, module.text, sizes()).failure, "");
+  EXPECT_EQ(emulate(*program, module.text, sizes()).failure, "");
 }
 
 TEST_F(PipelinesTest, WhatCannotRunAheadIsRefused) {
