@@ -33,11 +33,11 @@ class Caller {
 
  private:
   long radix(std::size_t digit) const { return digit < leaf_.radices.size() ? leaf_.radices[digit] : atom_.agents[digit - leaf_.radices.size()]; }
-  /// The outermost box digit that moves along `axis`.
+  /// The outermost box digit that moves along `axis`: one of radix 1 moves nothing.
   std::size_t find_digit(const std::vector<long>& axis) const {
     std::size_t found = leaf_.radices.size();
     for (std::size_t d = 0; d < leaf_.radices.size(); ++d)
-      if (axis[d] > 0 && (found == leaf_.radices.size() || axis[d] > axis[found])) found = d;
+      if (axis[d] > 0 && leaf_.radices[d] > 1 && (found == leaf_.radices.size() || axis[d] > axis[found])) found = d;
     TILEOPT_CHECK(found < leaf_.radices.size(), "atom " + atom_.name + " has no such digit");
     return found;
   }

@@ -42,6 +42,7 @@ PrintedLaunches DevicePrinter::print(int position) {
   const bool phases = machine_.backend == "cuda" && machine_.find_pipe(kBoxPipe) != nullptr;
   check_ast(ast_, program_, signature_, {{"register", "stack", "shared", "workspace"}, true, printable_pipes(machine_), phases});
   registers_ = classify_register_arrays(ast_, machine_);
+  leaves_products_ = leaves_products(ast_.root);
   tensors_ = add_tensors();
   print_node(ast_.root);
 
@@ -207,7 +208,8 @@ void DevicePrinter::print_sync(const AstSync& sync) {
   }
   const bool matrices = declared.target == kMatrixPipe;
   helpers_.request(kind == SyncKind::barrier ? "tileopt_block_barrier" : matrices ? "tileopt_wgmma_groups" : "tileopt_async_groups");
-  if (kind == SyncKind::open) hold_registers();
+  // Products in flight still fill them: they were held before the loop.
+  if (kind == SyncKind::open && !leaves_products_) hold_registers();
   const std::string pipe = matrices ? "tileopt_wgmma_" : "tileopt_async_";
   if (kind == SyncKind::barrier) out_.line("tileopt_block_barrier();");
   else if (kind == SyncKind::fence) out_.line(pipe + "memory_fence();");
@@ -283,6 +285,16 @@ void DevicePrinter::print_box_copy(const AstLeaf& leaf, PrintFacts::Leaf fact) {
   fact.pipe = atom.pipe;
   fact.signal_slot = ast_expr_text(slot_of_position(leaf.signal_position, ast_.find_ring(barrier->ring)->slots));
   facts_.leaves.push_back(std::move(fact));
+}
+
+bool DevicePrinter::leaves_products(const AstNodePtr& node) const {
+  for (const AstNodePtr& child : flat_children(node)) {
+    if (const auto* sync = std::get_if<AstSync>(&child->node); sync != nullptr && sync->pending > 0 && ast_.synchronizations.at(sync->statement).target == kMatrixPipe) return true;
+    if (const auto* loop = std::get_if<AstFor>(&child->node); loop != nullptr && leaves_products(loop->body)) return true;
+    if (const auto* allocate = std::get_if<AstAllocate>(&child->node); allocate != nullptr && leaves_products(allocate->body)) return true;
+    if (const auto* branch = std::get_if<AstIf>(&child->node); branch != nullptr && (leaves_products(branch->then_body) || leaves_products(branch->else_body))) return true;
+  }
+  return false;
 }
 
 void DevicePrinter::hold_registers() {

@@ -43,6 +43,8 @@ class DevicePrinter : private BodyPrinter {
     held_.resize(held_around_.back());
     held_around_.pop_back();
   }
+  /// Some await below leaves products in flight.
+  bool leaves_products(const AstNodePtr& node) const;
   /// Accesses to registers that an instruction fills later are not moved past this place.
   void hold_registers();
 
@@ -78,6 +80,7 @@ class DevicePrinter : private BodyPrinter {
   std::size_t host_loops_ = 0;                ///< around the launch that is printed
   int agent_loops_ = 0;                       ///< around what is printed
   std::map<std::string, std::string> phases_; ///< barriers in memory, as they are called
+  bool leaves_products_ = false;              ///< somewhere in the kernel
   std::vector<BoxMap> maps_;                  ///< of the launch that is printed
   std::map<std::string, long> shared_offsets_;
   long shared_bytes_ = 0;

@@ -23,21 +23,21 @@ std::vector<long> unit_along(const std::vector<long>& axis, const std::vector<co
 
 /// "" where steps[.][d] = first[d] * u + second[d] * v for all digits d.
 std::string why_not_combined(const std::string& what, const std::vector<long>& first, const std::vector<long>& second, const std::vector<long>& third,
-                             const std::vector<std::vector<long>>& steps) {
+                             const std::vector<std::vector<long>>& steps, const std::vector<long>& radices) {
   const std::vector<long> u = unit_along(first, {&second, &third}, steps), v = unit_along(second, {&first, &third}, steps);
   const auto moves = [](const std::vector<long>& unit) { return std::any_of(unit.begin(), unit.end(), [](long step) { return step != 0; }); };
   if (!moves(u) || !moves(v)) return what + " does not move along both of its sides";
   for (std::size_t row = 0; row < steps.size(); ++row)
     for (std::size_t d = 0; d < first.size(); ++d)
-      if (steps[row][d] != first[d] * u[row] + second[d] * v[row]) return what + " moves otherwise than the atom's along digit " + std::to_string(d);
+      if ((radices.empty() || radices[d] > 1) && steps[row][d] != first[d] * u[row] + second[d] * v[row]) return what + " moves otherwise than the atom's along digit " + std::to_string(d);
   return "";
 }
 }  // namespace
 
 std::string why_not_fragment(const AtomSteps& steps, const ProductSteps& product) {
-  std::string problem = why_not_combined("the result", steps.rows, steps.lanes, steps.depth, product.result);
-  if (problem.empty()) problem = why_not_combined("the left factor", steps.rows, steps.depth, steps.lanes, product.left);
-  if (problem.empty()) problem = why_not_combined("the right factor", steps.lanes, steps.depth, steps.rows, product.right);
+  std::string problem = why_not_combined("the result", steps.rows, steps.lanes, steps.depth, product.result, product.radices);
+  if (problem.empty()) problem = why_not_combined("the left factor", steps.rows, steps.depth, steps.lanes, product.left, product.radices);
+  if (problem.empty()) problem = why_not_combined("the right factor", steps.lanes, steps.depth, steps.rows, product.right, product.radices);
   return problem;
 }
 

@@ -17,6 +17,7 @@ namespace tileopt {
 /// Steps of the three operands of a product per digit: [dimension][box digits, then the agents'].
 struct ProductSteps {
   std::vector<std::vector<long>> result, left, right;
+  std::vector<long> radices = {};  ///< of these digits; one of radix 1 never moves. Empty: all move
 };
 
 /// What keeps the digits from being the atom's fragment: the result moves along rows and lanes, the left factor along rows and depth, the

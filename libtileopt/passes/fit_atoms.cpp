@@ -236,9 +236,11 @@ Candidate<FittedSchedule> FittedSchedule::create(DigitSchedule digits, const Mac
           moving.insert(moving.end(), agents.begin(), agents.end());
           const auto along = [&](const Access& access) { return constant_steps(isl::pw_multi_aff(access.index).pullback(instance), space.dims, moving); };
           const auto result_steps = along(statement.write), first = along(statement.reads[reads[0]]), second = along(statement.reads[reads[1]]);
+          std::vector<long> radices;
+          for (const std::string& digit : moving) radices.push_back(plan.find_digit(digit)->radix);
           if (!result_steps || !first || !second) return refuse("an operand does not move by a constant along the agents that run atom " + atom->name + " together");
-          reason = forward.empty() ? why_not_fragment(atom->steps, {*result_steps, *first, *second}) : "the factors do not fit";
-          if (!reason.empty() && swapped.empty() && why_not_fragment(atom->steps, {*result_steps, *second, *first}).empty()) reason.clear();
+          reason = forward.empty() ? why_not_fragment(atom->steps, {*result_steps, *first, *second, radices}) : "the factors do not fit";
+          if (!reason.empty() && swapped.empty() && why_not_fragment(atom->steps, {*result_steps, *second, *first, radices}).empty()) reason.clear();
           if (!reason.empty()) return refuse(reason);
         }
       } else if (atom->body == "reduce") {

@@ -11,9 +11,12 @@ namespace tileopt {
 namespace {
 
 constexpr long kGroups = 2;            ///< of agents that run an atom together, in a block: one issues while the other waits
+constexpr double kFewRows = 128;       ///< below which the columns are the tile's rows: few rows are its lanes, and blocks are many
+constexpr double kLeastFew = 8;        ///< of those
 constexpr long kPieceBytes = 16;       ///< that an agent copies at a time, and that swizzled rows consist of
 constexpr long kGroupRows = 8;         ///< that a swizzled matrix repeats after
-constexpr long kMostSlots = 4;
+constexpr long kMostSlots = 4;         ///< that threads fill: a power of two is cheap to number
+constexpr long kMostBoxes = 8;         ///< that an engine fills
 constexpr double kOtherBytes = 512;    ///< barriers of the slots, and gaps between arrays
 constexpr long kBand = 16;             ///< blocks along the rows that run beside each other, so that they share what they read
 constexpr double kLeastSum = 64;       ///< terms from which tiles pay
@@ -44,8 +47,8 @@ struct Factor {
 
 class CollectivePlanner {
  public:
-  CollectivePlanner(const PlanRequest& request, const Contraction& contraction, std::string epilogue, const Atom& atom, const Atom& box, const Atom& store, long lanes)
-      : request_(request), c_(contraction), epilogue_(std::move(epilogue)), atom_(atom), box_(box), store_(store), lanes_(lanes) {
+  CollectivePlanner(const PlanRequest& request, const Contraction& contraction, std::string epilogue, const Atom& atom, const Atom& box, const Atom& store, long groups, long lanes, double least_lanes)
+      : request_(request), c_(contraction), epilogue_(std::move(epilogue)), atom_(atom), box_(box), store_(store), groups_(groups), lanes_(lanes), least_lanes_(least_lanes) {
     together_ = 1;
     for (const long radix : atom.agents) together_ *= radix;
     for (std::size_t d = 0; d < atom.steps.rows.size(); ++d) group_rows_ += atom.steps.rows[d] * (radix_of(d) - 1);
@@ -70,8 +73,8 @@ class CollectivePlanner {
 
  private:
   int element_bytes() const { return c_.view.accesses[1 + c_.left].element_bytes; }
-  long rows() const { return kGroups * group_rows_; }
-  long threads() const { return kGroups * together_; }
+  long rows() const { return groups_ * group_rows_; }
+  long threads() const { return groups_ * together_; }
   /// Of a box digit, or of the agents behind them. The open extent of the box is the outermost digit of the lanes.
   long radix_of(std::size_t d) const {
     const std::size_t box = atom_.extents.size();
@@ -93,7 +96,7 @@ class CollectivePlanner {
   std::size_t iterator_of(const StatementView& epilogue, std::size_t m) const;
   std::size_t result_read() const;
   long operand_elements(const Operand& operand) const;
-  bool cuts_between(const std::vector<long>& steps, long extent) const;
+  long agents_across(long extent, long most, const std::vector<long>& steps) const;
   Promotion promote_operand(const Operand& operand, const std::string& after, NameTable& digits) const;
   bool find_factor(std::size_t read, std::size_t across, long extent, Factor& factor, std::string& why_not) const;
   long slots() const;
@@ -105,9 +108,13 @@ class CollectivePlanner {
       if (atom_.steps.lanes[d] > atom_.steps.lanes[far]) far = d;
     return far;
   }
+  bool in_chunks() const { return radix_of(chunk()) > 1; }
   long chunk_lanes() const { return lanes_ / radix_of(chunk()); }
+  /// Neighbours of the epilogue's result lie along the lanes.
+  bool stores_lanes() const;
   long stage_bytes() const {
-    long bytes = rows() * (chunk_lanes() + stage_pad()) * stage_element_bytes();
+    const long fast = stores_lanes() ? chunk_lanes() : rows(), slow = stores_lanes() ? rows() : chunk_lanes();
+    long bytes = slow * (fast + stage_pad()) * stage_element_bytes();
     for (const Operand& operand : operands_) bytes += operand_elements(operand) * operand.element_bytes + kBlockAlignment;
     return bytes;
   }
@@ -127,7 +134,9 @@ class CollectivePlanner {
   const Atom& atom_;
   const Atom& box_;
   const Atom& store_;
-  long lanes_, together_ = 1, group_rows_ = 0, depth_ = 0;
+  long groups_, lanes_;
+  double least_lanes_;  ///< from which the tile pays
+  long together_ = 1, group_rows_ = 0, depth_ = 0;
   Factor left_, right_;
   std::vector<Operand> operands_;
   const Atom* boxes_ = nullptr;   ///< copies a whole box, issued by one agent
@@ -158,7 +167,7 @@ bool CollectivePlanner::shape(std::string& why_not) {
   const MemberRange& terms = range(sum());
   if (!c_.fixed.empty()) why_not = "indices from memory stand around it";
   else if (c_.reduction.size() != 1) why_not = "a block runs the loop of the innermost sum several times";
-  else if (terms.typical < kLeastSum || range(c_.rows).typical < kLeastSide || range(c_.lanes).typical < kLeastSide) why_not = "the problem is too small for tiles of " + atom_.name;
+  else if (terms.typical < kLeastSum || range(c_.rows).typical < kLeastSide || range(c_.lanes).typical < least_lanes_) why_not = "the problem is too small for tiles of " + atom_.name;
   else if (terms.constant && *terms.constant <= depth_) why_not = "the sum is one tile deep";
   else if (written(c_.left) || written(c_.right)) why_not = "the kernel writes a factor";
   else if (!moves_alone(c_.view.accesses[0], c_.rows) || !moves_alone(c_.view.accesses[0], c_.lanes)) why_not = "the result is no tile along " + iterator(c_.rows) + " and " + iterator(c_.lanes);
@@ -223,11 +232,24 @@ long CollectivePlanner::operand_elements(const Operand& operand) const {
   return (operand.lanes_are_fast ? rows() : chunk_lanes()) * (fast + pad);
 }
 
-/// Steps of the box's digits are multiples of `extent`, or stay inside of it.
-bool CollectivePlanner::cuts_between(const std::vector<long>& steps, long extent) const {
-  for (std::size_t d = 0; d < atom_.extents.size(); ++d)
-    if (steps[d] > 0 && d != chunk() && steps[d] % extent != 0 && extent % (steps[d] * radix_of(d)) != 0) return false;
-  return true;
+/// As many agents along `extent` rows (or lanes) as there are, where digits that the atom runs at once lie on one side of the cut: their steps
+/// are multiples of what the agents take at a time, or stay inside of it.
+long CollectivePlanner::agents_across(long extent, long most, const std::vector<long>& steps) const {
+  const auto cuts_none = [&](long agents) {
+    for (std::size_t d = 0; d < atom_.extents.size(); ++d)
+      if (steps[d] > 0 && d != chunk() && steps[d] % agents != 0 && agents % (steps[d] * radix_of(d)) != 0) return false;
+    return true;
+  };
+  long agents = std::min(extent, most);
+  while (agents > 1 && !cuts_none(agents)) agents /= 2;
+  return agents;
+}
+
+bool CollectivePlanner::stores_lanes() const {
+  const Statement& last = request_.program().statement(epilogue_);
+  const StatementView view = view_statement(request_.program(), epilogue_, iterator_members(last), request_.sizes);
+  const AccessView& target = view.accesses[0];
+  return !target.contiguous || target.dims_of(iterator_of(view, c_.rows)).front() != *target.contiguous;
 }
 
 /// Threads copy pieces of rows that lie side by side in the tensor.
@@ -245,9 +267,7 @@ Promotion CollectivePlanner::promote_operand(const Operand& operand, const std::
   const int fast = operand.lanes_are_fast ? operand.lane_dim : operand.row_dim, slow = operand.lanes_are_fast ? operand.row_dim : operand.lane_dim;
   const long fast_extent = operand.lanes_are_fast ? chunk_lanes() : rows(), slow_extent = operand.lanes_are_fast ? rows() : chunk_lanes(), piece = kPieceBytes / operand.element_bytes;
   const long x_agents = std::min(threads(), fast_extent / piece);
-  long y_agents = std::min(slow_extent, threads() / x_agents);
-  // Digits that the atom runs at once lie on one side of the cut.
-  while (y_agents > 1 && !cuts_between(operand.lanes_are_fast ? atom_.steps.rows : atom_.steps.lanes, y_agents)) y_agents /= 2;
+  const long y_agents = agents_across(slow_extent, threads() / x_agents, operand.lanes_are_fast ? atom_.steps.rows : atom_.steps.lanes);
   const std::string y = name("y"), x = name("x");
   if (slow >= 0) {
     promotion.pad = piece;
@@ -267,7 +287,7 @@ Promotion CollectivePlanner::promote_operand(const Operand& operand, const std::
 long CollectivePlanner::slots() const {
   const Space* space = request_.machine.find_space("shared");
   const double room = space == nullptr ? 0 : space->capacity - double(stage_bytes()) - kOtherBytes;
-  return std::min(kMostSlots, long(room / double(slot_bytes())));
+  return std::min(boxes_ == nullptr ? kMostSlots : kMostBoxes, long(room / double(slot_bytes())));
 }
 
 double CollectivePlanner::seconds() const {
@@ -343,13 +363,16 @@ Promotion CollectivePlanner::stage_result(const std::string& after, NameTable& d
   promotion.pad = stage_pad();
   const auto name = [&](const std::string& part) { return digits.unique(promotion.array + "_" + part); };
   const std::string agent = level(LevelKind::barrier), serial = level(LevelKind::sequential);
-  const int row_dim = dim_of(c_.rows), lane_dim = dim_of(c_.lanes);
-  const long piece = kPieceBytes / stage_element_bytes(), x_agents = std::min(threads(), chunk_lanes() / piece), y_agents = threads() / x_agents;
+  const bool lanes_are_fast = stores_lanes();
+  const int fast = dim_of(lanes_are_fast ? c_.lanes : c_.rows), slow = dim_of(lanes_are_fast ? c_.rows : c_.lanes);
+  const long fast_extent = lanes_are_fast ? chunk_lanes() : rows(), slow_extent = lanes_are_fast ? rows() : chunk_lanes();
+  const long piece = kPieceBytes / stage_element_bytes(), x_agents = std::min(threads(), fast_extent / piece);
+  const long y_agents = agents_across(slow_extent, threads() / x_agents, lanes_are_fast ? atom_.steps.rows : atom_.steps.lanes);
   const std::string y = name("y"), x = name("x");
-  promotion.layout = {{row_dim, name("s"), rows() / y_agents, serial, y_agents}, {row_dim, y, y_agents, agent, 1}};
-  if (chunk_lanes() / piece > x_agents) promotion.layout.push_back({lane_dim, name("c"), chunk_lanes() / piece / x_agents, serial, piece * x_agents});
-  promotion.layout.push_back({lane_dim, x, x_agents, agent, piece});
-  promotion.layout.push_back({lane_dim, name("v"), piece, "", 1});
+  promotion.layout = {{slow, name("s"), slow_extent / y_agents, serial, y_agents}, {slow, y, y_agents, agent, 1}};
+  if (fast_extent / piece > x_agents) promotion.layout.push_back({fast, name("c"), fast_extent / piece / x_agents, serial, piece * x_agents});
+  promotion.layout.push_back({fast, x, x_agents, agent, piece});
+  promotion.layout.push_back({fast, name("v"), piece, "", 1});
   promotion.copy_order = {y, x};
   for (const BufferDim& dim : promotion.layout)
     if (dim.name != y && dim.name != x) promotion.copy_order.push_back(dim.name);
@@ -384,7 +407,7 @@ PlanPart CollectivePlanner::build(NameTable& names) const {
     for (const std::size_t d : order) {
       const bool boxed = d < box_digits;
       const std::string name = digit(m, role++);
-      above.push_back({name, radix_of(d), !boxed ? agent : d == chunk() ? unrolled : atom});
+      above.push_back({name, radix_of(d), !boxed ? agent : d == chunk() && in_chunks() ? unrolled : atom});
       (boxed ? boxes[d] : agents[d - box_digits]) = name;
     }
     return above;
@@ -394,8 +417,9 @@ PlanPart CollectivePlanner::build(NameTable& names) const {
   std::map<std::size_t, std::vector<Digit>> table;
   for (std::size_t m = 0; m < c_.view.members.size(); ++m) {
     if (m == c_.rows) {
-      group = digit(m, 'w');
-      table[m] = cut(m, atom_.steps.rows, {{digit(m, 'b'), 0, block}, {digit(m, 'a'), kBand, block}, {group, kGroups, agent}});
+      std::vector<Digit> outside = {{digit(m, 'b'), 0, block}, {digit(m, 'a'), kBand, block}};
+      if (groups_ > 1) outside.push_back({group = digit(m, 'w'), groups_, agent});
+      table[m] = cut(m, atom_.steps.rows, outside);
     } else if (m == c_.lanes) {
       table[m] = cut(m, atom_.steps.lanes, {{digit(m, 'b'), 0, block}});
     } else if (m == sum()) {
@@ -412,8 +436,9 @@ PlanPart CollectivePlanner::build(NameTable& names) const {
   above.push_back(table.at(c_.rows)[0].name);
   above.push_back(table.at(c_.lanes)[0].name);
   above.push_back(table.at(c_.rows)[1].name);
-  agents.insert(agents.begin(), group);
-  std::vector<std::string> inner = {step}, whole = agents, stored = {boxes[chunk()]};
+  if (groups_ > 1) agents.insert(agents.begin(), group);
+  std::vector<std::string> inner = {step}, whole = agents, stored;
+  if (in_chunks()) stored.push_back(boxes[chunk()]);
   stored.insert(stored.end(), agents.begin(), agents.end());
   inner.insert(inner.end(), agents.begin(), agents.end());
 
@@ -446,7 +471,8 @@ PlanPart CollectivePlanner::build(NameTable& names) const {
     if (atom_.steps.depth[d] == 0) result_box.push_back(boxes[d]);
   part.atoms[c_.init] = {box_.name, result_box, "padded", false, "", whole};
   std::vector<std::string> stored_box = result_box;
-  stored_box.erase(std::find(stored_box.begin(), stored_box.end(), boxes[chunk()]));
+  if (in_chunks()) stored_box.erase(std::find(stored_box.begin(), stored_box.end(), boxes[chunk()]));
+  const std::string stored_after = in_chunks() ? boxes[chunk()] : above.back();
   part.atoms[epilogue_] = {store_.name, stored_box, "padded", false, "", stored};
   whole.push_back(step);
   part.atoms[c_.statement] = {atom_.name, boxes, "padded", false, "", whole};
@@ -461,7 +487,7 @@ PlanPart CollectivePlanner::build(NameTable& names) const {
   kept_result.element = type_name(program.tensor(result.tensor).type);
   const auto name = [&](const std::string& of) { return digits.unique(kept_result.array + "_" + of); };
   const auto rows_dim = static_cast<int>(result.dims_of(c_.rows).front()), lanes_dim = static_cast<int>(result.dims_of(c_.lanes).front());
-  kept_result.layout = {{rows_dim, name("w"), kGroups, agent, group_rows_}};
+  if (groups_ > 1) kept_result.layout.push_back({rows_dim, name("w"), groups_, agent, group_rows_});
   const auto add_dim = [&](std::size_t d, const std::string& on) {
     const bool of_rows = atom_.steps.rows[d] > 0;
     kept_result.layout.push_back({of_rows ? rows_dim : lanes_dim, name(d < box_digits ? "b" + std::to_string(d) : "a" + std::to_string(d - box_digits)), radix_of(d), on,
@@ -474,8 +500,8 @@ PlanPart CollectivePlanner::build(NameTable& names) const {
   std::stable_sort(registers.begin(), registers.end(), [&](std::size_t a, std::size_t b) { return atom_.steps.registers[a] > atom_.steps.registers[b]; });
   for (const std::size_t d : registers) add_dim(d, "");
   part.promotions.push_back(std::move(kept_result));
-  for (const Operand& operand : operands_) part.promotions.push_back(promote_operand(operand, boxes[chunk()], digits));
-  part.promotions.push_back(stage_result(boxes[chunk()], digits));
+  for (const Operand& operand : operands_) part.promotions.push_back(promote_operand(operand, stored_after, digits));
+  part.promotions.push_back(stage_result(stored_after, digits));
   part.promotions.push_back(promote_factor(left_, tiles, digits));
   part.promotions.push_back(promote_factor(right_, tiles, digits));
   Pipelining pipelining;
@@ -579,10 +605,16 @@ std::vector<PartOption> plan_collective(const PlanRequest& request, const Contra
   else if (epilogue.empty()) why_not = "no statement alone takes its result, element by element";
   else {
     std::vector<PartOption> options;
-    for (const long lanes : {256L, 128L}) {
-      const auto planner = std::make_shared<CollectivePlanner>(request, contraction, epilogue, *atom, *box, *store, lanes);
-      if (!planner->shape(why_not)) continue;
-      options.push_back({planner->label(), planner->seconds(), [planner](NameTable& names) { return planner->build(names); }});
+    const auto add = [&](const Contraction& product, long groups, long lanes, double least_lanes) {
+      const auto planner = std::make_shared<CollectivePlanner>(request, product, epilogue, *atom, *box, *store, groups, lanes, least_lanes);
+      if (planner->shape(why_not)) options.push_back({planner->label(), planner->seconds(), [planner](NameTable& names) { return planner->build(names); }});
+    };
+    for (const long lanes : {256L, 128L}) add(contraction, kGroups, lanes, kLeastSide);
+    if (contraction.view.ranges[contraction.rows].typical < kFewRows && atom->find_operand("left")->element == atom->find_operand("right")->element) {
+      Contraction turned = contraction;
+      std::swap(turned.left, turned.right);
+      std::swap(turned.rows, turned.lanes);
+      for (const long lanes : {64L, 128L}) add(turned, 1, lanes, kLeastFew);
     }
     std::stable_sort(options.begin(), options.end(), [](const PartOption& a, const PartOption& b) { return a.seconds < b.seconds; });
     return options;
