@@ -11,7 +11,7 @@ namespace tileopt {
 namespace {
 
 constexpr long kGroups = 2;            ///< of agents that run an atom together, in a block: one issues while the other waits
-constexpr double kFewRows = 128;       ///< below which the columns are the tile's rows: few rows are its lanes, and blocks are many
+constexpr double kFewRows = 128;       ///< up to which the columns are the tile's rows: few rows are its lanes, and blocks are many
 constexpr double kLeastFew = 8;        ///< of those
 constexpr long kPieceBytes = 16;       ///< that an agent copies at a time, and that swizzled rows consist of
 constexpr long kGroupRows = 8;         ///< that a swizzled matrix repeats after
@@ -610,7 +610,7 @@ std::vector<PartOption> plan_collective(const PlanRequest& request, const Contra
       if (planner->shape(why_not)) options.push_back({planner->label(), planner->seconds(), [planner](NameTable& names) { return planner->build(names); }});
     };
     for (const long lanes : {256L, 128L}) add(contraction, kGroups, lanes, kLeastSide);
-    if (contraction.view.ranges[contraction.rows].typical < kFewRows && atom->find_operand("left")->element == atom->find_operand("right")->element) {
+    if (contraction.view.ranges[contraction.rows].typical <= kFewRows && atom->find_operand("left")->element == atom->find_operand("right")->element) {
       Contraction turned = contraction;
       std::swap(turned.left, turned.right);
       std::swap(turned.rows, turned.lanes);

@@ -51,11 +51,35 @@ TEST_F(BoxesTest, SlotsAndHowFarAheadMayBeChosen) {
   if (takes_all()) expect_right(nt(), "pipeline(\"k\", slots=4, distance=2)", {sizes().back()});
 }
 
+/// Few rows are the lanes of a tile: the columns are its rows, so that there are blocks enough to read the large factor.
+TEST_F(BoxesTest, FewRowsAreLanes) {
+  const Sizes typical = {{"M", 16}, {"N", 8192}, {"K", 8192}};
+  const Module module = compile(parse(nt()), "", "h200", typical);
+  EXPECT_NE(module.text.source.find("tileopt_wgmma_bf16_n64<0, 0>(acc_tile, tileopt_matrix(B_shared"), std::string::npos);
+  EXPECT_NE(module.text.source.find("__launch_bounds__(128"), std::string::npos);
+  expect_right(nt(), "", {{{"M", 16}, {"N", 136}, {"K", 136}}}, "h200", typical);
+  if (takes_all()) expect_right(nn(), "", {{{"M", 40}, {"N", 136}, {"K", 136}}}, "h200", {{"M", 128}, {"N", 8192}, {"K", 8192}});
+}
+
+/// Nothing to write a local for: the result of the sum is what is stored.
+TEST_F(BoxesTest, AResultOfTheSumsTypeAccumulatesInALocal) {
+  const std::shared_ptr<const Program> program = parse(
+      "@numerics(contract=True, flush_subnormals=True)\ndef product(A: bf16[M, K], B: bf16[N, K], C: out[f32[M, N]]):\n    assume(K % 8 == 0)\n    for i, j in grid(M, N):\n"
+      "        C[i, j] = sum(f32(A[i, k]) * f32(B[j, k]) for k in range(K))\n");
+  const Module module = compile(program, "");
+  ASSERT_EQ(module.plan.rewrites.size(), 1u);
+  EXPECT_EQ(to_string(module.plan.rewrites.front()), "local(\"C\")");
+  EXPECT_EQ(module.plan.kernels.front().atoms.at("C").atom, "wgmma_bf16");
+  EXPECT_EQ(emulate(*program, module.text, {{{"M", 72}, {"N", 72}, {"K", 72}}}).failure, "");
+  // Where nothing multiplies together, the sum accumulates in its result.
+  EXPECT_TRUE(compile(program, "", "a100").plan.rewrites.empty());
+}
+
 TEST_F(BoxesTest, SlotsAndTheRasterMayBeEditedInDumps) {
   const std::shared_ptr<const Program> program = parse(nt());
   const Module fewer = resumed_after(program, "55-pipelined", [](StageDump& dump) {
     EXPECT_EQ(dump.facts["pipelines"][0]["iteration"].dump(),
-              R"(["wait kb","compute kb","await kb - 1","meet","expect 32768 bytes of kb + 3","copy_in_A_shared of kb + 3","copy_in_B_shared of kb + 3"])");
+              R"(["wait kb","compute kb","await kb - 1","meet","expect 32768 bytes of kb + 5","copy_in_A_shared of kb + 5","copy_in_B_shared of kb + 5"])");
     dump.decisions["pipelines"][0]["slots"] = 3;
   });
   EXPECT_NE(fewer.text.source.find("tileopt_phases_begin(kb_full, 3, 1);"), std::string::npos);

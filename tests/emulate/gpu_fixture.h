@@ -58,11 +58,12 @@ class GpuTest : public testing::Test {
  protected:
   std::shared_ptr<const Program> parse(const std::string& text) { return std::make_shared<const Program>(parse_tile_file(context_.get(), text, "test.tile").programs.at(0)); }
 
-  Module compile(const std::shared_ptr<const Program>& program, const std::string& pins, const std::string& machine = "h200") {
+  Module compile(const std::shared_ptr<const Program>& program, const std::string& pins, const std::string& machine = "h200", const Sizes& typical = {}) {
     Request request;
     request.machine = find_machine(machine);
     request.backend = request.machine.backend;
     request.proof.attempt = false;
+    for (const auto& [name, size] : typical) request.resolve.typical_sizes[name] = size;
     if (!pins.empty()) request.pins = parse_pins(pins, "test");
     Trace trace;
     Candidate<Outcome> outcome = resolve_and_compile(program, request, trace);
@@ -84,9 +85,9 @@ class GpuTest : public testing::Test {
     if (const auto* refused = std::get_if<Infeasible>(&text)) throw std::runtime_error(to_string(*refused));
     return std::get<SourceText>(std::move(text));
   }
-  void expect_right(const std::string& program_text, const std::string& pins, const std::vector<Sizes>& sizes, const std::string& machine = "h200") {
+  void expect_right(const std::string& program_text, const std::string& pins, const std::vector<Sizes>& sizes, const std::string& machine = "h200", const Sizes& typical = {}) {
     const std::shared_ptr<const Program> program = parse(program_text);
-    const Module module = compile(program, pins, machine);
+    const Module module = compile(program, pins, machine, typical);
     int unproved = 0;
     const Certificate certificate = prove(*program, module.asts, module.text, machine);
     const Obligation* first = first_unproved(certificate, unproved);
