@@ -8,6 +8,7 @@ namespace {
 
 constexpr double kLoadsPerCycle = 2;
 constexpr double kMaskedCost = 2;      ///< of a masked tile, in whole ones
+constexpr double kStreamedShare = 0.5; ///< of the time of its products that a panel from L2 may take to arrive
 constexpr double kLoadsPerFma = 0.75;  ///< beyond, load slots and address arithmetic show in practice
 
 /// Registers that hold anything but accumulators: the right vectors and one broadcast left element.
@@ -81,13 +82,22 @@ double cache_bytes(const Machine& machine, int level) {
   return bytes;
 }
 
-long choose_reduction_block(const Machine& machine, int element_bytes, long lanes, double extent, double fixed) {
-  // With other summation loops inside, a step is long enough to hide loads from L2, and passes over the result cost more.
-  const double share = fixed > 1 ? 1.25 : 0.5;
-  const double panel = share * cache_bytes(machine, 1) / double(element_bytes * lanes) / std::max(fixed, 1.0);
+bool streams_from_l2(const Machine& machine, int element_bytes, long rows, long lanes, long depth) {
+  const Memory* l2 = machine.find_memory("L2");
+  if (l2 == nullptr || l2->capacity <= 0 || l2->bandwidth <= 0 || machine.vector_bytes < element_bytes) return false;
+  const double vectors = double(lanes * element_bytes) / machine.vector_bytes;
+  const double products = double(rows) * vectors / (machine.fma_per_cycle * double(depth));
+  const double loads = double(lanes * element_bytes) / (l2->bandwidth / machine.frequency);
+  return loads <= kStreamedShare * products;
+}
+
+long choose_reduction_block(const Machine& machine, int element_bytes, long rows, long lanes, long depth, double extent, double fixed) {
+  // With other summation loops inside, passes over the result cost more.
+  const double bytes = streams_from_l2(machine, element_bytes, rows, lanes, depth) ? cache_bytes(machine, 2) / 8 : (fixed > 1 ? 1.25 : 0.5) * cache_bytes(machine, 1);
+  const double panel = bytes / double(element_bytes * lanes) / std::max(fixed, 1.0);
   const double target = std::clamp(panel, 256 / std::max(fixed, 1.0), 512.0);
   const long block = std::max(16L, static_cast<long>(target) / 16 * 16);
-  return extent < block ? balance_block(extent, block, 1, 1) : block;
+  return balance_block(extent, block, extent < double(block) ? 1 : 16, 1);
 }
 
 long balance_block(double extent, long most, long step, long share) {

@@ -25,9 +25,14 @@ RegisterTile choose_register_tile(const Machine& machine, int element_bytes, dou
 /// Capacity in bytes of cache level 1, 2, 3 of `machine`; where a level is missing, of the next nearer one.
 double cache_bytes(const Machine& machine, int level);
 
-/// Elements of the reduction that one block holds: a micro-panel of `lanes` right elements stays within half of L1, or close
-/// to L1 where `fixed` > 1 elements of other reduction loops belong to every step.
-long choose_reduction_block(const Machine& machine, int element_bytes, long lanes, double extent, double fixed);
+/// Elements of the reduction that one block holds, at most 512, each of `rows` x `lanes` products (`depth` of them at once where an atom
+/// adds so many). Every block more loads and stores all results once more. A micro-panel of `lanes` right elements streams from L2 where that
+/// takes at most half of the time of its products; else it stays within half of L1, or close to L1 where `fixed` > 1 elements of other
+/// reduction loops belong to every step.
+long choose_reduction_block(const Machine& machine, int element_bytes, long rows, long lanes, long depth, double extent, double fixed);
+
+/// Whether the right operand of such a tile may come from L2.
+bool streams_from_l2(const Machine& machine, int element_bytes, long rows, long lanes, long depth);
 
 /// Multiple of `step` below `most` that cuts `extent` into equal blocks, their number a multiple of `share` where that costs little.
 long balance_block(double extent, long most, long step, long share);

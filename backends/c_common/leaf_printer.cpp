@@ -105,7 +105,9 @@ bool touches_named(const LeafView& leaf) {
 
 void LeafPrinter::print(const LeafView& leaf, bool braced, const std::vector<Fragment>& fragments) {
   if (leaf.radices.empty()) return print_point(leaf, {});
-  const Coverage coverage = leaf.extents.empty() ? Coverage::whole : coverage_of(leaf);
+  const std::vector<AstStatement::BoxDigit>& box = leaf.statement->box;
+  const bool free = leaf.reads.empty() && std::all_of(box.begin(), box.end(), [](const AstStatement::BoxDigit& digit) { return digit.whole; });
+  const Coverage coverage = leaf.extents.empty() || free ? Coverage::whole : coverage_of(leaf);
   std::vector<std::string> flags;
   for (const Fragment& fragment : fragments)
     if (!fragment.flag.empty() && !contains(flags, fragment.flag)) flags.push_back(fragment.flag);

@@ -33,6 +33,7 @@ VectorLeaf::VectorLeaf(const LeafView& leaf, CWriter& out, StorageTable& storage
   raw_copy_ = leaf.copy && in_memory(leaf.write) && in_memory(leaf.reads[0]) && leaf.write.storage->element == leaf.reads[0].storage->element;
   folded_ = !leaf_.radices.empty() && leaf_.write.still(leaf_.radices.size() - 1);
   lanes_ = choose_lanes(vector_bytes);
+  keeps_ = leaf_.radices.empty() || !leaf_.statement->box.back().whole;
 }
 
 /// Lanes may be combined in any order, and the element is known to the accumulation alone.
@@ -338,7 +339,7 @@ void VectorLeaf::print_statement(const std::vector<long>& point) {
   const bool compound = plain && (leaf_.combine == Combine::sum || leaf_.combine == Combine::prod);
   const std::size_t last = leaf_.radices.size() - 1;
   const bool vector_target = lines_up(leaf_.write, lanes_) || (part_.empty() && in_memory(leaf_.write) && leaf_.write.contiguous(last));
-  if (compound && vector_target && !part_.empty()) {
+  if (compound && vector_target && !part_.empty() && keeps_) {
     const std::string target = named_vector(leaf_.write, point);
     return assign(target, element, target + (leaf_.combine == Combine::sum ? " + " : " * ") + value.text);
   }
@@ -359,7 +360,7 @@ void VectorLeaf::print_statement(const std::vector<long>& point) {
 }
 
 void VectorLeaf::assign(const std::string& vector, ElementType element, const std::string& value) {
-  if (part_.empty()) return out_.line(vector + " = " + value + ";");
+  if (part_.empty() || !keeps_) return out_.line(vector + " = " + value + ";");
   out_.line(vector + " = " + helpers_.use("tileopt_keep_part_" + type_name(element) + "x@", lanes_) + "(" + vector + ", " + value + ", " + part_ + ");");
 }
 

@@ -89,6 +89,7 @@ class VectorLeaf {
   CNames names_;   ///< temporaries are local to the leaf's block
   Helpers& helpers_;
   int lanes_ = 1;
+  bool keeps_ = true;                        ///< lanes beyond the part stay as they are in registers that are written
   std::string part_;                         ///< lanes of the chunk that is printed, C text; "": all
   std::string chunk_;                        ///< variable that is added to the last box coordinate; "": none
   bool folded_ = false;                      ///< the lanes meet in one element

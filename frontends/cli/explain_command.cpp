@@ -32,7 +32,7 @@ std::string kernel_text(const KernelPlan& kernel) {
   for (const auto& [statement, choice] : kernel.atoms) {
     if (choice.atom.empty()) continue;
     text << "    atom " << statement << ": " << choice.atom;
-    if (!choice.box.empty()) text << " over " << join(choice.box, ", ") << " (" << choice.edge << ")";
+    if (!choice.box.empty()) text << " over " << join(choice.box, ", ") << " (" << choice.edge << (choice.whole.empty() ? "" : ", whole along " + join(choice.whole, ", ")) << ")";
     text << "\n";
   }
   for (const Promotion& promotion : kernel.promotions)

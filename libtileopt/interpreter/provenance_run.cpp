@@ -364,9 +364,14 @@ class Run {
     for (long number = 0; node.printed_points == 0 || number < node.printed_points; ++number) {
       count();
       if (box) parallel_.back().iteration = number;
-      bool within = true;
-      for (std::size_t b = 0; b < extents.size() && b < point_.size(); ++b) within = within && point_[b] < extents[b];
-      if (!within) {
+      bool within = true, lost = true;
+      for (std::size_t b = 0; b < extents.size() && b < point_.size(); ++b) {
+        within = within && point_[b] < extents[b];
+        lost = lost && (point_[b] < extents[b] || statement.box[b].whole);
+      }
+      if (!within && lost && running.source != nullptr) {
+        lose(running);
+      } else if (!within) {
         if (statement.kind == "copy_in" && statement.zero_fill) store(running.write, Content::term(zero_term), nullptr);
       } else if (running.source != nullptr) {
         compute(running);
@@ -450,6 +455,14 @@ class Run {
     if (adds_zero(leaf)) content = target.contents[place(leaf.write)];
     const Update made{leaf.source, false};
     store(leaf.write, content, leaf.source->source->combine == Combine::assign ? nullptr : &made);
+  }
+
+  /// Beyond the extent of a digit that runs whole nothing is read, and what is written may be anything.
+  void lose(const RunningLeaf& leaf) {
+    if (leaf.write.array->tensor) fail("padding", "a point beyond the extents of " + leaf.source->source->name + " stores to " + leaf.write.array->name);
+    Content content = Content::term(0);
+    content.state = Content::State::padding;
+    store(leaf.write, content, nullptr);
   }
 
   /// A sum of products stays what it is where the factors are zeros that a copy filled in: one for integers; both for floats, which may

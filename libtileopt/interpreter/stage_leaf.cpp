@@ -70,10 +70,14 @@ std::int64_t StageLeaf::execute(LeafCorner& corner) {
   std::int64_t points = 0;
   std::fill(point_.begin(), point_.end(), 0);
   for (;;) {
-    bool inside = true;
-    for (std::size_t b = 0; b < point_.size(); ++b) inside = inside && point_[b] < extents_[b];
+    bool inside = true, lost = shape_.kind == LeafKind::compute;
+    for (std::size_t b = 0; b < point_.size(); ++b) {
+      inside = inside && point_[b] < extents_[b];
+      lost = lost && (point_[b] < extents_[b] || shape_.whole[b]);
+    }
     if (inside) run_point();
     else if (shape_.zero_fill) store_zero();
+    else if (lost) shape_.write.array->spoil(write_offset());
     points += inside || shape_.zero_fill;
     std::size_t b = point_.size();
     while (b > 0 && ++point_[b - 1] == shape_.radices[b - 1]) point_[--b] = 0;

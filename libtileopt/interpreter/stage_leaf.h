@@ -60,6 +60,7 @@ struct LeafShape {
   ExprPtr merge;                              ///< of a monoid: over Read{0}, the element, and Read{1}, the body
   const FlatSet* domain = nullptr;            ///< compute: { S[iterators] } at the sizes of the run
   std::vector<long> radices;                  ///< of the box
+  std::vector<bool> whole;                    ///< digits along which what is written beyond the extents is lost
   bool zero_fill = false;
   bool atomic = false;                        ///< agents may update one element at once
   StageOperand write;

@@ -408,7 +408,10 @@ LeafShape TreeInterpreter::State::leaf_shape(const LeafStatement& leaf, const Pr
   LeafShape shape;
   shape.name = leaf.name;
   shape.kind = leaf.kind;
-  for (const FittedSchedule::BoxDigit& digit : leaf.box) shape.radices.push_back(digit.radix);
+  for (const FittedSchedule::BoxDigit& digit : leaf.box) {
+    shape.radices.push_back(digit.radix);
+    shape.whole.push_back(digit.whole);
+  }
   shape.zero_fill = leaf.zero_fill && leaf.kind == LeafKind::copy_in;
   shape.write = operand(leaf.write);
   for (const LeafAccess& read : leaf.reads) shape.reads.push_back(operand(read));
@@ -459,6 +462,7 @@ LeafShape TreeInterpreter::State::ast_shape(const AstStatement& statement, const
     if (digit.radix < 1) reject("has a box digit of radix " + std::to_string(digit.radix));
     if (__builtin_mul_overflow(points, digit.radix, &points) || points > largest_box) reject("has a box of more than 2^20 points");
     shape.radices.push_back(digit.radix);
+    shape.whole.push_back(digit.whole);
   }
   shape.zero_fill = statement.zero_fill && shape.kind == LeafKind::copy_in;
   shape.write = operand(statement.write_array, statement.write_steps);

@@ -28,6 +28,7 @@ Document write_statement(const AstStatement& statement) {
     Document entry;
     entry["name"] = digit.name;
     entry["radix"] = digit.radix;
+    if (digit.whole) entry["whole"] = true;
     document["box"].push_back(entry);
   }
   document["instance_steps"] = statement.instance_steps;
@@ -142,8 +143,9 @@ AstStatement read_statement(const Field& field) {
   statement.atom = field["atom"].text();
   long points = 1;
   for (const Field& digit : field["box"].items()) {
-    digit.allow_only({"name", "radix"});
-    statement.box.push_back({digit["name"].name(), digit["radix"].integer()});
+    digit.allow_only({"name", "radix", "whole"});
+    statement.box.push_back({digit["name"].name(), digit["radix"].integer(), digit.has("whole") && digit["whole"].boolean()});
+    if (statement.box.back().whole && copy) digit["whole"].fail("a copy moves what its extents say");
     if (statement.box.back().radix < 1) digit["radix"].fail("a radix is at least 1");
     if (__builtin_mul_overflow(points, statement.box.back().radix, &points)) digit["radix"].fail("too many box points");
   }

@@ -60,6 +60,7 @@ struct AstStatement {
   struct BoxDigit {
     std::string name;
     long radix = 1;
+    bool whole = false;  ///< compute: beyond the extent nothing is read, and the registers that are written may hold anything afterwards
   };
   std::vector<BoxDigit> box;               ///< lanes last
   std::vector<std::vector<long>> instance_steps;             ///< compute: [iterator][box digit]

@@ -76,7 +76,8 @@ struct AtomChoice {
   std::string edge = "extents";  ///< "padded": runs its whole box; "extents": runs what remains of it
   bool stream = false;           ///< what it writes goes past the caches: lines that are written whole and not read soon
   std::string prefetch = "";     ///< digit of a loop around: while one value of it runs, what the next one reads is fetched
-  std::vector<std::string> whole = {};  ///< padded leaves: digits of loops around that run all their values too, beyond the data: agents that must not part
+  std::vector<std::string> whole = {};  ///< padded leaves: digits of loops around that run all their values too, beyond the data: agents that must not part;
+                                        ///< leaves with extents: digits of the box along which registers may be written beyond the data
 };
 
 /// One rewrite of the program (docs/rewrites.md), taken before everything else.

@@ -80,6 +80,7 @@ class FittedSchedule {
   struct BoxDigit {
     std::string name;
     long radix;
+    bool whole = false;  ///< leaves with extents: what the registers that are written hold beyond the extent is lost
   };
   struct Leaf {
     std::string statement;

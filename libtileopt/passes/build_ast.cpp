@@ -107,7 +107,7 @@ AstStatement make_statement(const LeafStatement& s, const KernelPlan& plan) {
   result.kind = s.kind == LeafKind::compute ? "compute" : s.kind == LeafKind::copy_in ? "copy_in" : "copy_out";
   result.statement = s.statement;
   result.atom = s.atom;
-  for (const FittedSchedule::BoxDigit& digit : s.box) result.box.push_back({digit.name, digit.radix});
+  for (const FittedSchedule::BoxDigit& digit : s.box) result.box.push_back({digit.name, digit.radix, digit.whole});
   result.instance_steps = s.instance_steps;
   result.write_array = s.write.array;
   result.write_steps = s.write.steps;

@@ -184,7 +184,12 @@ Candidate<FittedSchedule> FittedSchedule::create(DigitSchedule digits, const Mac
     }
     for (const std::string& digit : choice.whole) {
       const Digit* d = plan.find_digit(digit);
-      if (choice.edge != "padded") return refuse("digits run beyond the data where the leaf is padded, and this one has edge `" + choice.edge + "`");
+      const auto in_box = std::find_if(leaf.box.begin(), leaf.box.end(), [&](const BoxDigit& b) { return b.name == digit; });
+      if (choice.edge == "extents" && in_box == leaf.box.end()) return refuse("digit " + digit + ", which is to run whole, is not in the box, and loops around run beyond the data where the leaf is padded");
+      if (choice.edge == "extents") {
+        in_box->whole = true;
+        continue;
+      }
       if (d == nullptr || !contains(path_dims(plan.tree, name), digit)) return refuse("digit " + digit + ", which is to run whole, is no loop around " + name);
       if (d->radix <= 0) return refuse("digit " + digit + ", which is to run whole, has no radix");
       leaf.whole.push_back({digit, d->radix});
@@ -275,7 +280,10 @@ Document FittedSchedule::write() const {
   d["kernel"] = plan().name;
   for (const Leaf& leaf : leaves_) {
     Document box = Document::array();
-    for (const BoxDigit& digit : leaf.box) box.push_back({{"digit", digit.name}, {"radix", digit.radix}});
+    for (const BoxDigit& digit : leaf.box) {
+      box.push_back({{"digit", digit.name}, {"radix", digit.radix}});
+      if (digit.whole) box.back()["whole"] = true;
+    }
     d["leaves"][leaf.statement] = {{"atom", leaf.atom.empty() ? "scalar" : leaf.atom}, {"box", box}, {"edge", leaf.padded ? "padded" : "extents"}};
     for (const BoxDigit& digit : leaf.whole) d["leaves"][leaf.statement]["whole"].push_back(digit.name);
   }

@@ -410,6 +410,8 @@ std::optional<Infeasible> PromotionBuilder::finish(DigitStatement& s) {
   if (atom != nullptr && atom->body == "atomic_update" && find_array(leaf.write.array) != nullptr)
     return refuse("atom", entry, "an atomic update must reach memory, and " + leaf.write.array + " is a copy");
   const auto space_of = [&](const std::string& array) { const Array* a = find_array(array); return a == nullptr ? std::string("global") : a->space; };
+  const bool loses = std::any_of(leaf.box.begin(), leaf.box.end(), [](const FittedSchedule::BoxDigit& digit) { return digit.whole; });
+  if (loses && space_of(leaf.write.array) != "register") return refuse("atom", entry, "a digit that runs whole writes beyond the data: the result must be promoted to registers");
   if (s.leaf->padded) {
     if (space_of(leaf.write.array) == "global") return refuse("atom", entry, "a padded leaf writes beyond the data: its result must be promoted to registers, or to memory of the block");
     // What guards alone read does not move along the box: it is read where their loops start.

@@ -52,6 +52,7 @@ class ContractionPlanner {
   void choose_rows();
   void choose_lanes();
   bool can_lie() const;
+  bool right_is_near() const;
   void choose_packing();
   double left_bytes(long rows) const;
   std::vector<std::string> explain() const;
@@ -121,8 +122,8 @@ void ContractionPlanner::choose_reduction() {
     else outer_sums_.push_back(m);
   }
   if (!blocked_) return;
-  if (!pack_right_) kc_ = kRowsAtOnce;
-  else kc_ = choose_reduction_block(request_.machine, size_bytes(multiplier_.right), nr_, range(*blocked_).typical, fixed);
+  if (!pack_right_ && !right_is_near()) kc_ = kRowsAtOnce;
+  else kc_ = choose_reduction_block(request_.machine, size_bytes(multiplier_.right), mr_, nr_, depth(), range(*blocked_).typical, fixed);
   kc_ = (kc_ + depth() - 1) / depth() * depth();
   const auto constant = range(*blocked_).constant;
   if (const auto extent = pinned_block(*blocked_)) kc_ = *extent;
@@ -163,11 +164,19 @@ bool ContractionPlanner::can_lie() const {
   return true;
 }
 
+/// All of the right operand stays in half of L1: a copy of it would be no nearer.
+bool ContractionPlanner::right_is_near() const {
+  double elements = 1;
+  for (std::size_t m = 0; m < c_.view.members.size(); ++m)
+    if (right().moves_with(m)) elements *= range(m).typical;
+  return elements * size_bytes(multiplier_.right) <= cache_bytes(request_.machine, 1) / 2;
+}
+
 /// Packing touches every element of a factor once more; it pays where the block is then read often.
 void ContractionPlanner::choose_packing() {
   const PromotePin *left_pin = request_.pins.promote(left().tensor), *right_pin = request_.pins.promote(right().tensor);
   if (right_pin != nullptr) pack_right_ = right_pin->space != "none" || !can_lie();
-  else pack_right_ = !can_lie() || !c_.fixed.empty() || !c_.outer_left.empty() || range(c_.rows).typical > kLeastTiles * double(mr_);
+  else pack_right_ = !can_lie() || !c_.fixed.empty() || !c_.outer_left.empty() || (range(c_.rows).typical > kLeastTiles * double(mr_) && !right_is_near());
   if (depth() > 1 && left_pin == nullptr) return;  // products lie side by side, and zeros beyond the data, in packed factors only
   const bool often = range(c_.lanes).typical / double(nr_) >= kLeastReads && pack_right_;
   pack_left_ = left_pin != nullptr ? left_pin->space != "none" : often || !c_.fixed.empty();
@@ -238,10 +247,12 @@ std::vector<std::string> ContractionPlanner::explain() const {
                     "; to change: tile(\"" + (thread_ == m ? level_of_kind(request_.machine, LevelKind::independent) : std::string("serial")) +
                     "\", " + iterator(m) + "=...)");
   };
-  if (blocked_) block(*blocked_, kc_, pack_right_ ? "a right micro-panel in half of L1" : "rows of the right operand that are read side by side");
+  const bool streams = streams_from_l2(request_.machine, size_bytes(multiplier_.right), mr_, nr_, depth());
+  if (blocked_) block(*blocked_, kc_, !pack_right_ && !right_is_near() ? "rows of the right operand that are read side by side"
+                                      : streams ? "a right micro-panel that streams from L2" : "a right micro-panel in half of L1");
   block(c_.rows, mc_, "the left block in L2");
   if (pack_right_) block(c_.lanes, nc_, "the right block in L3");
-  else lines.push_back(subject + right().tensor + " is read where it lies: too few rows would read it packed; to change: promote(" + right().tensor + ", \"workspace\")");
+  else lines.push_back(subject + right().tensor + " is read where it lies: " + (right_is_near() ? "all of it stays in L1" : "too few rows would read it packed") + "; to change: promote(" + right().tensor + ", \"workspace\")");
   if (!pack_left_) lines.push_back(subject + left().tensor + " is read where it lies: few tiles would read it packed; to change: promote(" + left().tensor + ", \"workspace\")");
   for (const std::size_t m : outer_sums_) lines.push_back(subject + iterator(m) + " outside the packing: the result tile is stored and loaded again for each value");
   if (thread_) lines.push_back(subject + "threads over " + iterator(*thread_) + "; to change: parallel(...)");
@@ -382,7 +393,11 @@ PlanPart ContractionPlanner::build(NameTable& names) const {
   const std::string edge = pack_left_ && pack_right_ ? "padded" : "extents";  // a padded tile needs zeros beyond the data of both factors
   std::vector<std::string> box{inner.at(c_.rows), inner.at(c_.lanes)};
   if (depth() > 1) box.insert(box.begin() + 1, depth_digit);
-  part.atoms[c_.statement] = {fma_.name, box, edge};
+  const std::string rows = inner.at(c_.rows), lanes = inner.at(c_.lanes);
+  // Lanes beyond the data are the register's own: no product needs a mask for them.
+  using Names = std::vector<std::string>;
+  const bool limited = edge == "extents";
+  part.atoms[c_.statement] = {fma_.name, box, edge, false, "", limited ? Names{lanes} : Names{}};
   if (!c_.init.empty()) {
     std::vector<std::size_t> wanted;
     for (const std::size_t m : all) {
@@ -390,7 +405,8 @@ PlanPart ContractionPlanner::build(NameTable& names) const {
       if (!summed || std::count(sums_above.begin(), sums_above.end(), m) > 0) wanted.push_back(m);
     }
     part.members[c_.init] = member_map(program.statement(c_.init), wanted);
-    part.atoms[c_.init] = {box_.name, {inner.at(c_.rows), inner.at(c_.lanes)}, program.statement(c_.init).reads.empty() ? edge : "extents"};
+    const bool constant = program.statement(c_.init).reads.empty();
+    part.atoms[c_.init] = {box_.name, {rows, lanes}, constant ? edge : "extents", false, "", constant && limited ? Names{rows, lanes} : Names{}};
     part.statements = {c_.init, c_.statement};
     part.tree = Tree::sequence({{{c_.init}, Tree()}, {{c_.statement}, body}});
   }

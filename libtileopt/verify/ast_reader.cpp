@@ -415,12 +415,16 @@ class Walker {
       box = isl::manage(isl_set_upper_bound_val(box.release(), isl_dim_set, position, last));
     }
     leaf.moved = box;
+    isl::set kept = box;
     const auto& extents = leaf.node->extents;
     if (!extents.empty() && extents.size() != leaf.box.size()) fail("leaf " + leaf.label + " has a malformed extent");
-    for (std::size_t d = 0; d < extents.size(); ++d)
-      leaf.moved = leaf.moved.intersect(reader.less_than(reader.dim(static_cast<unsigned>(leaf.loops.size() + d)), extents[d], box));
+    for (std::size_t d = 0; d < extents.size(); ++d) {
+      const isl::set below = reader.less_than(reader.dim(static_cast<unsigned>(leaf.loops.size() + d)), extents[d], box);
+      leaf.moved = leaf.moved.intersect(below);
+      if (!leaf.statement->box[d].whole) kept = kept.intersect(below);
+    }
     const bool fills = leaf.kind == LeafKind::copy_in && leaf.statement->zero_fill;
-    leaf.points = fills ? box : leaf.moved;
+    leaf.points = fills ? box : leaf.is_copy() ? leaf.moved : kept;
     leaf.zeroed = fills ? box.subtract(leaf.moved) : isl::set::empty(space);
   }
 
@@ -475,10 +479,10 @@ class Walker {
 
   /// Scalar code evaluates only the taken branch of a choice; vector code reads all operands at every point.
   isl::set performing(const Leaf& leaf, const Access& read) const {
-    if (!leaf.statement->atom.empty()) return leaf.points;
+    if (!leaf.statement->atom.empty()) return leaf.moved;
     const isl::set idle = leaf.program->domain.intersect_params(execution_.context).subtract(read.index.domain());
-    if (idle.is_empty()) return leaf.points;
-    return leaf.points.subtract(leaf.instance.intersect_range(idle).domain());
+    if (idle.is_empty()) return leaf.moved;
+    return leaf.moved.subtract(leaf.instance.intersect_range(idle).domain());
   }
 
   const Program& program_;

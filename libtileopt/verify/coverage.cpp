@@ -17,12 +17,14 @@ Outcome check_missing(const Execution& execution, const Statement& statement, co
   return Refutation{"an instance of " + statement.name + " never runs", sample(execution, missing, Tuples::instances).text(), {}};
 }
 
-/// Points beyond the domain are padding where a leaf runs its whole box, and a fault elsewhere.
+/// Points beyond the domain are padding where a leaf runs its whole box, or beyond its extents along digits that run whole; elsewhere a fault.
 Outcome check_outside(const Execution& execution, const Statement& statement, const std::vector<const Leaf*>& leaves) {
   for (const Leaf* leaf : leaves) {
     const bool whole_box = leaf->node->extents.empty() && !leaf->box.empty();
     if (whole_box || leaf->padding.is_empty()) continue;
-    return Refutation{"a point outside the domain of " + statement.name + " runs", sample(execution, leaf->padding).text(), {}};
+    const isl::set outside = leaf->moved.subtract(leaf->inside);
+    if (outside.is_empty()) continue;
+    return Refutation{"a point outside the domain of " + statement.name + " runs", sample(execution, outside).text(), {}};
   }
   return {};
 }

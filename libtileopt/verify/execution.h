@@ -76,7 +76,7 @@ struct Leaf : Occurrence {
   const Statement* program = nullptr;  ///< compute
   const Pipe* pipe = nullptr;          ///< runs asynchronously: what is issued here is done later; null: done at once
   std::optional<isl::pw_aff> signal;   ///< { L[v, b] -> [(position)] } of AstStatement::signal that the run is counted in
-  isl::set moved;      ///< copies: inside the extents; compute: = points
+  isl::set moved;      ///< inside the extents; compute: beyond them are `points` that read nothing, along digits that run whole
   isl::set zeroed;     ///< zero-fill copies: beyond the extents
   isl::set inside;     ///< compute: the instance is in the statement's domain
   isl::set padding;    ///< compute: it is not

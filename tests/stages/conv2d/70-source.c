@@ -74,21 +74,21 @@ static __attribute__((noinline)) void tileopt_kernel_0_conv2d(const int64_t N, c
   const int64_t O_s0 = O_s1 * H;
   if ((N >= 1 && H >= 1) && W >= 1) {
     for (int64_t fc = 0; fc <= tileopt_floord(F - 1, 1024); fc += 1) {
-      for (int64_t c_c = 0; c_c <= tileopt_floord(C - 1, 64); c_c += 1) {
+      for (int64_t c_c = 0; c_c <= tileopt_floord(C - 1, 112); c_c += 1) {
         float* restrict const W3_packed = (float*)(void*)(workspace + 0);
         for (int64_t W3_fr = 0; W3_fr <= tileopt_min(63, (-64) * fc + (F - 1) / 16); W3_fr += 1) {
           for (int64_t W3_r = 0; W3_r <= 2; W3_r += 1) {
             for (int64_t W3_s = 0; W3_s <= 2; W3_s += 1) {
-              for (int64_t W3_cc = 0; W3_cc <= tileopt_min(63, C - 64 * c_c - 1); W3_cc += 1) {
+              for (int64_t W3_cc = 0; W3_cc <= tileopt_min(111, C - 112 * c_c - 1); W3_cc += 1) {
                 const int64_t W3_ff_n = F - 1024 * fc - 16 * W3_fr;
                 if (W3_ff_n >= 16) {
-                  float* const p0 = W3_packed + (W3_fr * 9216 + W3_r * 3072 + W3_s * 1024 + W3_cc * 16);
-                  const float* const p1 = W3 + (W3_r * W3_s0 + W3_s * W3_s1 + (64 * c_c + W3_cc) * W3_s2 + 1024 * fc + 16 * W3_fr);
+                  float* const p0 = W3_packed + (W3_fr * 16128 + W3_r * 5376 + W3_s * 1792 + W3_cc * 16);
+                  const float* const p1 = W3 + (W3_r * W3_s0 + W3_s * W3_s1 + (112 * c_c + W3_cc) * W3_s2 + 1024 * fc + 16 * W3_fr);
                   *(f32x8_u*)&p0[0] = *(const f32x8_u*)&p1[0];
                   *(f32x8_u*)&p0[8] = *(const f32x8_u*)&p1[8];
                 } else {
-                  float* const p0 = W3_packed + (W3_fr * 9216 + W3_r * 3072 + W3_s * 1024 + W3_cc * 16);
-                  const float* const p1 = W3 + (W3_r * W3_s0 + W3_s * W3_s1 + (64 * c_c + W3_cc) * W3_s2 + 1024 * fc + 16 * W3_fr);
+                  float* const p0 = W3_packed + (W3_fr * 16128 + W3_r * 5376 + W3_s * 1792 + W3_cc * 16);
+                  const float* const p1 = W3 + (W3_r * W3_s0 + W3_s * W3_s1 + (112 * c_c + W3_cc) * W3_s2 + 1024 * fc + 16 * W3_fr);
                   *(f32x8_u*)&p0[0] = W3_ff_n > 0 ? tileopt_load_part_f32x8(&p1[0], W3_ff_n) : (f32x8){0};
                   *(f32x8_u*)&p0[8] = W3_ff_n > 8 ? tileopt_load_part_f32x8(&p1[8], W3_ff_n - 8) : (f32x8){0};
                 }
@@ -98,51 +98,50 @@ static __attribute__((noinline)) void tileopt_kernel_0_conv2d(const int64_t N, c
         }
         for (int64_t n = 0; n <= N - 1; n += 1) {
           for (int64_t h = 0; h <= H - 1; h += 1) {
-            for (int64_t wc = 0; wc <= (W - 1) / 150; wc += 1) {
-              float* restrict const I_packed = (float*)(void*)(workspace + 2359296);
-              if (C >= 64 * c_c + 1) {
+            for (int64_t wc = 0; wc <= (W - 1) / 96; wc += 1) {
+              float* restrict const I_packed = (float*)(void*)(workspace + 4128768);
+              if (C >= 112 * c_c + 1) {
                 for (int64_t I_r = 0; I_r <= 2; I_r += 1) {
-                  for (int64_t I_ww = 0; I_ww <= tileopt_min(300, 2 * W - 300 * wc + 10); I_ww += 1) {
-                    const int64_t I_cc_n = (300 * wc + I_ww >= 2 * W + 1 ? 0 : C - 64 * c_c);
-                    if (I_cc_n >= 64) {
-                      float* const p0 = I_packed + (I_r * 19264 + I_ww * 64);
-                      const float* const p1 = I + (n * I_s0 + (2 * h + I_r) * I_s1 + (300 * wc + I_ww) * I_s2 + 64 * c_c);
-                      *(f32x8_u*)&p0[0] = *(const f32x8_u*)&p1[0];
-                      *(f32x8_u*)&p0[8] = *(const f32x8_u*)&p1[8];
-                      *(f32x8_u*)&p0[16] = *(const f32x8_u*)&p1[16];
-                      *(f32x8_u*)&p0[24] = *(const f32x8_u*)&p1[24];
-                      *(f32x8_u*)&p0[32] = *(const f32x8_u*)&p1[32];
-                      *(f32x8_u*)&p0[40] = *(const f32x8_u*)&p1[40];
-                      *(f32x8_u*)&p0[48] = *(const f32x8_u*)&p1[48];
-                      *(f32x8_u*)&p0[56] = *(const f32x8_u*)&p1[56];
-                    } else {
-                      float* const p0 = I_packed + (I_r * 19264 + I_ww * 64);
-                      const float* const p1 = I + (n * I_s0 + (2 * h + I_r) * I_s1 + (300 * wc + I_ww) * I_s2 + 64 * c_c);
-                      *(f32x8_u*)&p0[0] = I_cc_n > 0 ? tileopt_load_part_f32x8(&p1[0], I_cc_n) : (f32x8){0};
-                      *(f32x8_u*)&p0[8] = I_cc_n > 8 ? tileopt_load_part_f32x8(&p1[8], I_cc_n - 8) : (f32x8){0};
-                      *(f32x8_u*)&p0[16] = I_cc_n > 16 ? tileopt_load_part_f32x8(&p1[16], I_cc_n - 16) : (f32x8){0};
-                      *(f32x8_u*)&p0[24] = I_cc_n > 24 ? tileopt_load_part_f32x8(&p1[24], I_cc_n - 24) : (f32x8){0};
-                      *(f32x8_u*)&p0[32] = I_cc_n > 32 ? tileopt_load_part_f32x8(&p1[32], I_cc_n - 32) : (f32x8){0};
-                      *(f32x8_u*)&p0[40] = I_cc_n > 40 ? tileopt_load_part_f32x8(&p1[40], I_cc_n - 40) : (f32x8){0};
-                      *(f32x8_u*)&p0[48] = I_cc_n > 48 ? tileopt_load_part_f32x8(&p1[48], I_cc_n - 48) : (f32x8){0};
-                      *(f32x8_u*)&p0[56] = I_cc_n > 56 ? tileopt_load_part_f32x8(&p1[56], I_cc_n - 56) : (f32x8){0};
-                    }
+                  for (int64_t I_ww = 0; I_ww <= tileopt_min(192, 2 * W - 192 * wc + 10); I_ww += 1) {
+                    float* const p0 = I_packed + (I_r * 21616 + I_ww * 112);
+                    *(f32x8_u*)&p0[0] = (f32x8){0};
+                    *(f32x8_u*)&p0[8] = (f32x8){0};
+                    *(f32x8_u*)&p0[16] = (f32x8){0};
+                    *(f32x8_u*)&p0[24] = (f32x8){0};
+                    *(f32x8_u*)&p0[32] = (f32x8){0};
+                    *(f32x8_u*)&p0[40] = (f32x8){0};
+                    *(f32x8_u*)&p0[48] = (f32x8){0};
+                    *(f32x8_u*)&p0[56] = (f32x8){0};
+                    *(f32x8_u*)&p0[64] = (f32x8){0};
+                    *(f32x8_u*)&p0[72] = (f32x8){0};
+                    *(f32x8_u*)&p0[80] = (f32x8){0};
+                    *(f32x8_u*)&p0[88] = (f32x8){0};
+                    *(f32x8_u*)&p0[96] = (f32x8){0};
+                    *(f32x8_u*)&p0[104] = (f32x8){0};
+                  }
+                }
+              }
+              for (int64_t I_r = 0; I_r <= 2; I_r += 1) {
+                for (int64_t I_ww = 0; I_ww <= tileopt_min(192, 2 * W - 192 * wc); I_ww += 1) {
+                  #pragma omp simd
+                  for (int64_t I_cc = 0; I_cc <= tileopt_min(111, C - 112 * c_c - 1); I_cc += 1) {
+                    I_packed[I_r * 21616 + I_ww * 112 + I_cc] = I[n * I_s0 + (2 * h + I_r) * I_s1 + (192 * wc + I_ww) * I_s2 + 112 * c_c + I_cc];
                   }
                 }
               }
               for (int64_t fr = 0; fr <= tileopt_min(63, (-64) * fc + (F - 1) / 16); fr += 1) {
-                for (int64_t wr = 0; wr <= tileopt_min(24, (-25) * wc + (W - 1) / 6); wr += 1) {
+                for (int64_t wr = 0; wr <= tileopt_min(15, (-16) * wc + (W - 1) / 6); wr += 1) {
                   f32x8 O_tile_0_0 = {0}, O_tile_0_1 = {0};
                   f32x8 O_tile_1_0 = {0}, O_tile_1_1 = {0};
                   f32x8 O_tile_2_0 = {0}, O_tile_2_1 = {0};
                   f32x8 O_tile_3_0 = {0}, O_tile_3_1 = {0};
                   f32x8 O_tile_4_0 = {0}, O_tile_4_1 = {0};
                   f32x8 O_tile_5_0 = {0}, O_tile_5_1 = {0};
-                  if (c_c >= 1 && C >= 64 * c_c + 1) {
-                    const int64_t O_ww_n = W - 150 * wc - 6 * wr;
+                  if (c_c >= 1 && C >= 112 * c_c + 1) {
+                    const int64_t O_ww_n = W - 96 * wc - 6 * wr;
                     const int64_t O_ff_n = F - 1024 * fc - 16 * fr;
                     if (O_ww_n >= 6 && O_ff_n >= 16) {
-                      const float* const p1 = O + (n * O_s0 + h * O_s1 + (150 * wc + 6 * wr) * O_s2 + 1024 * fc + 16 * fr);
+                      const float* const p1 = O + (n * O_s0 + h * O_s1 + (96 * wc + 6 * wr) * O_s2 + 1024 * fc + 16 * fr);
                       O_tile_0_0 = *(const f32x8_u*)&p1[0];
                       O_tile_0_1 = *(const f32x8_u*)&p1[8];
                       O_tile_1_0 = *(const f32x8_u*)&p1[O_s2];
@@ -156,7 +155,7 @@ static __attribute__((noinline)) void tileopt_kernel_0_conv2d(const int64_t N, c
                       O_tile_5_0 = *(const f32x8_u*)&p1[5 * O_s2];
                       O_tile_5_1 = *(const f32x8_u*)&p1[5 * O_s2 + 8];
                     } else {
-                      const float* const p1 = O + (n * O_s0 + h * O_s1 + (150 * wc + 6 * wr) * O_s2 + 1024 * fc + 16 * fr);
+                      const float* const p1 = O + (n * O_s0 + h * O_s1 + (96 * wc + 6 * wr) * O_s2 + 1024 * fc + 16 * fr);
                       O_tile_0_0 = O_ww_n > 0 && O_ff_n > 0 ? tileopt_load_part_f32x8(&p1[0], O_ff_n) : (f32x8){0};
                       O_tile_0_1 = O_ww_n > 0 && O_ff_n > 8 ? tileopt_load_part_f32x8(&p1[8], O_ff_n - 8) : (f32x8){0};
                       O_tile_1_0 = O_ww_n > 1 && O_ff_n > 0 ? tileopt_load_part_f32x8(&p1[O_s2], O_ff_n) : (f32x8){0};
@@ -186,37 +185,37 @@ static __attribute__((noinline)) void tileopt_kernel_0_conv2d(const int64_t N, c
                   }
                   for (int64_t r = 0; r <= 2; r += 1) {
                     for (int64_t s = 0; s <= 2; s += 1) {
-                      for (int64_t cc = 0; cc <= tileopt_min(63, C - 64 * c_c - 1); cc += 1) {
-                        const float* const p1 = I_packed + (r * 19264 + (12 * wr + s) * 64 + cc);
-                        const float* const p2 = W3_packed + (fr * 9216 + r * 3072 + s * 1024 + cc * 16);
+                      for (int64_t cc = 0; cc <= tileopt_min(111, C - 112 * c_c - 1); cc += 1) {
+                        const float* const p1 = I_packed + (r * 21616 + (12 * wr + s) * 112 + cc);
+                        const float* const p2 = W3_packed + (fr * 16128 + r * 5376 + s * 1792 + cc * 16);
                         const f32x8 v1 = *(const f32x8_u*)&p2[0];
                         const float s0 = p1[0];
                         O_tile_0_0 += s0 * v1;
                         const f32x8 v1_2 = *(const f32x8_u*)&p2[8];
                         O_tile_0_1 += s0 * v1_2;
-                        const float s0_2 = p1[128];
+                        const float s0_2 = p1[224];
                         O_tile_1_0 += s0_2 * v1;
                         O_tile_1_1 += s0_2 * v1_2;
-                        const float s0_3 = p1[256];
+                        const float s0_3 = p1[448];
                         O_tile_2_0 += s0_3 * v1;
                         O_tile_2_1 += s0_3 * v1_2;
-                        const float s0_4 = p1[384];
+                        const float s0_4 = p1[672];
                         O_tile_3_0 += s0_4 * v1;
                         O_tile_3_1 += s0_4 * v1_2;
-                        const float s0_5 = p1[512];
+                        const float s0_5 = p1[896];
                         O_tile_4_0 += s0_5 * v1;
                         O_tile_4_1 += s0_5 * v1_2;
-                        const float s0_6 = p1[640];
+                        const float s0_6 = p1[1120];
                         O_tile_5_0 += s0_6 * v1;
                         O_tile_5_1 += s0_6 * v1_2;
                       }
                     }
                   }
                   {
-                    const int64_t O_ww_n_2 = W - 150 * wc - 6 * wr;
+                    const int64_t O_ww_n_2 = W - 96 * wc - 6 * wr;
                     const int64_t O_ff_n_2 = F - 1024 * fc - 16 * fr;
                     if (O_ww_n_2 >= 6 && O_ff_n_2 >= 16) {
-                      float* const p0 = O + (n * O_s0 + h * O_s1 + (150 * wc + 6 * wr) * O_s2 + 1024 * fc + 16 * fr);
+                      float* const p0 = O + (n * O_s0 + h * O_s1 + (96 * wc + 6 * wr) * O_s2 + 1024 * fc + 16 * fr);
                       *(f32x8_u*)&p0[0] = O_tile_0_0;
                       *(f32x8_u*)&p0[8] = O_tile_0_1;
                       *(f32x8_u*)&p0[O_s2] = O_tile_1_0;
@@ -230,7 +229,7 @@ static __attribute__((noinline)) void tileopt_kernel_0_conv2d(const int64_t N, c
                       *(f32x8_u*)&p0[5 * O_s2] = O_tile_5_0;
                       *(f32x8_u*)&p0[5 * O_s2 + 8] = O_tile_5_1;
                     } else {
-                      float* const p0 = O + (n * O_s0 + h * O_s1 + (150 * wc + 6 * wr) * O_s2 + 1024 * fc + 16 * fr);
+                      float* const p0 = O + (n * O_s0 + h * O_s1 + (96 * wc + 6 * wr) * O_s2 + 1024 * fc + 16 * fr);
                       if (O_ww_n_2 > 0) {
                         if (O_ff_n_2 > 0) {
                           tileopt_store_part_f32x8(&p0[0], O_tile_0_0, O_ff_n_2);
@@ -292,15 +291,15 @@ static __attribute__((noinline)) void tileopt_kernel_0_conv2d(const int64_t N, c
         for (int64_t W3_fr = 0; W3_fr <= tileopt_min(63, (-64) * fc + (F - 1) / 16); W3_fr += 1) {
           for (int64_t W3_r = 0; W3_r <= 2; W3_r += 1) {
             for (int64_t W3_s = 0; W3_s <= 2; W3_s += 1) {
-              for (int64_t W3_cc = 0; W3_cc <= tileopt_min(63, C - 64 * 0 - 1); W3_cc += 1) {
+              for (int64_t W3_cc = 0; W3_cc <= tileopt_min(111, C - 112 * 0 - 1); W3_cc += 1) {
                 const int64_t W3_ff_n_2 = F - 1024 * fc - 16 * W3_fr;
                 if (W3_ff_n_2 >= 16) {
-                  float* const p0 = W3_packed + (W3_fr * 9216 + W3_r * 3072 + W3_s * 1024 + W3_cc * 16);
+                  float* const p0 = W3_packed + (W3_fr * 16128 + W3_r * 5376 + W3_s * 1792 + W3_cc * 16);
                   const float* const p1 = W3 + (W3_r * W3_s0 + W3_s * W3_s1 + W3_cc * W3_s2 + 1024 * fc + 16 * W3_fr);
                   *(f32x8_u*)&p0[0] = *(const f32x8_u*)&p1[0];
                   *(f32x8_u*)&p0[8] = *(const f32x8_u*)&p1[8];
                 } else {
-                  float* const p0 = W3_packed + (W3_fr * 9216 + W3_r * 3072 + W3_s * 1024 + W3_cc * 16);
+                  float* const p0 = W3_packed + (W3_fr * 16128 + W3_r * 5376 + W3_s * 1792 + W3_cc * 16);
                   const float* const p1 = W3 + (W3_r * W3_s0 + W3_s * W3_s1 + W3_cc * W3_s2 + 1024 * fc + 16 * W3_fr);
                   *(f32x8_u*)&p0[0] = W3_ff_n_2 > 0 ? tileopt_load_part_f32x8(&p1[0], W3_ff_n_2) : (f32x8){0};
                   *(f32x8_u*)&p0[8] = W3_ff_n_2 > 8 ? tileopt_load_part_f32x8(&p1[8], W3_ff_n_2 - 8) : (f32x8){0};
@@ -311,51 +310,50 @@ static __attribute__((noinline)) void tileopt_kernel_0_conv2d(const int64_t N, c
         }
         for (int64_t n = 0; n <= N - 1; n += 1) {
           for (int64_t h = 0; h <= H - 1; h += 1) {
-            for (int64_t wc = 0; wc <= (W - 1) / 150; wc += 1) {
-              float* restrict const I_packed = (float*)(void*)(workspace + 2359296);
-              if (C >= 64 * 0 + 1) {
+            for (int64_t wc = 0; wc <= (W - 1) / 96; wc += 1) {
+              float* restrict const I_packed = (float*)(void*)(workspace + 4128768);
+              if (C >= 112 * 0 + 1) {
                 for (int64_t I_r = 0; I_r <= 2; I_r += 1) {
-                  for (int64_t I_ww = 0; I_ww <= tileopt_min(300, 2 * W - 300 * wc + 10); I_ww += 1) {
-                    const int64_t I_cc_n_2 = (300 * wc + I_ww >= 2 * W + 1 ? 0 : C);
-                    if (I_cc_n_2 >= 64) {
-                      float* const p0 = I_packed + (I_r * 19264 + I_ww * 64);
-                      const float* const p1 = I + (n * I_s0 + (2 * h + I_r) * I_s1 + (300 * wc + I_ww) * I_s2);
-                      *(f32x8_u*)&p0[0] = *(const f32x8_u*)&p1[0];
-                      *(f32x8_u*)&p0[8] = *(const f32x8_u*)&p1[8];
-                      *(f32x8_u*)&p0[16] = *(const f32x8_u*)&p1[16];
-                      *(f32x8_u*)&p0[24] = *(const f32x8_u*)&p1[24];
-                      *(f32x8_u*)&p0[32] = *(const f32x8_u*)&p1[32];
-                      *(f32x8_u*)&p0[40] = *(const f32x8_u*)&p1[40];
-                      *(f32x8_u*)&p0[48] = *(const f32x8_u*)&p1[48];
-                      *(f32x8_u*)&p0[56] = *(const f32x8_u*)&p1[56];
-                    } else {
-                      float* const p0 = I_packed + (I_r * 19264 + I_ww * 64);
-                      const float* const p1 = I + (n * I_s0 + (2 * h + I_r) * I_s1 + (300 * wc + I_ww) * I_s2);
-                      *(f32x8_u*)&p0[0] = I_cc_n_2 > 0 ? tileopt_load_part_f32x8(&p1[0], I_cc_n_2) : (f32x8){0};
-                      *(f32x8_u*)&p0[8] = I_cc_n_2 > 8 ? tileopt_load_part_f32x8(&p1[8], I_cc_n_2 - 8) : (f32x8){0};
-                      *(f32x8_u*)&p0[16] = I_cc_n_2 > 16 ? tileopt_load_part_f32x8(&p1[16], I_cc_n_2 - 16) : (f32x8){0};
-                      *(f32x8_u*)&p0[24] = I_cc_n_2 > 24 ? tileopt_load_part_f32x8(&p1[24], I_cc_n_2 - 24) : (f32x8){0};
-                      *(f32x8_u*)&p0[32] = I_cc_n_2 > 32 ? tileopt_load_part_f32x8(&p1[32], I_cc_n_2 - 32) : (f32x8){0};
-                      *(f32x8_u*)&p0[40] = I_cc_n_2 > 40 ? tileopt_load_part_f32x8(&p1[40], I_cc_n_2 - 40) : (f32x8){0};
-                      *(f32x8_u*)&p0[48] = I_cc_n_2 > 48 ? tileopt_load_part_f32x8(&p1[48], I_cc_n_2 - 48) : (f32x8){0};
-                      *(f32x8_u*)&p0[56] = I_cc_n_2 > 56 ? tileopt_load_part_f32x8(&p1[56], I_cc_n_2 - 56) : (f32x8){0};
-                    }
+                  for (int64_t I_ww = 0; I_ww <= tileopt_min(192, 2 * W - 192 * wc + 10); I_ww += 1) {
+                    float* const p0 = I_packed + (I_r * 21616 + I_ww * 112);
+                    *(f32x8_u*)&p0[0] = (f32x8){0};
+                    *(f32x8_u*)&p0[8] = (f32x8){0};
+                    *(f32x8_u*)&p0[16] = (f32x8){0};
+                    *(f32x8_u*)&p0[24] = (f32x8){0};
+                    *(f32x8_u*)&p0[32] = (f32x8){0};
+                    *(f32x8_u*)&p0[40] = (f32x8){0};
+                    *(f32x8_u*)&p0[48] = (f32x8){0};
+                    *(f32x8_u*)&p0[56] = (f32x8){0};
+                    *(f32x8_u*)&p0[64] = (f32x8){0};
+                    *(f32x8_u*)&p0[72] = (f32x8){0};
+                    *(f32x8_u*)&p0[80] = (f32x8){0};
+                    *(f32x8_u*)&p0[88] = (f32x8){0};
+                    *(f32x8_u*)&p0[96] = (f32x8){0};
+                    *(f32x8_u*)&p0[104] = (f32x8){0};
+                  }
+                }
+              }
+              for (int64_t I_r = 0; I_r <= 2; I_r += 1) {
+                for (int64_t I_ww = 0; I_ww <= tileopt_min(192, 2 * W - 192 * wc); I_ww += 1) {
+                  #pragma omp simd
+                  for (int64_t I_cc = 0; I_cc <= tileopt_min(111, C - 112 * 0 - 1); I_cc += 1) {
+                    I_packed[I_r * 21616 + I_ww * 112 + I_cc] = I[n * I_s0 + (2 * h + I_r) * I_s1 + (192 * wc + I_ww) * I_s2 + I_cc];
                   }
                 }
               }
               for (int64_t fr = 0; fr <= tileopt_min(63, (-64) * fc + (F - 1) / 16); fr += 1) {
-                for (int64_t wr = 0; wr <= tileopt_min(24, (-25) * wc + (W - 1) / 6); wr += 1) {
+                for (int64_t wr = 0; wr <= tileopt_min(15, (-16) * wc + (W - 1) / 6); wr += 1) {
                   f32x8 O_tile_0_0 = {0}, O_tile_0_1 = {0};
                   f32x8 O_tile_1_0 = {0}, O_tile_1_1 = {0};
                   f32x8 O_tile_2_0 = {0}, O_tile_2_1 = {0};
                   f32x8 O_tile_3_0 = {0}, O_tile_3_1 = {0};
                   f32x8 O_tile_4_0 = {0}, O_tile_4_1 = {0};
                   f32x8 O_tile_5_0 = {0}, O_tile_5_1 = {0};
-                  if (0 >= 1 && C >= 64 * 0 + 1) {
-                    const int64_t O_ww_n_3 = W - 150 * wc - 6 * wr;
+                  if (0 >= 1 && C >= 112 * 0 + 1) {
+                    const int64_t O_ww_n_3 = W - 96 * wc - 6 * wr;
                     const int64_t O_ff_n_3 = F - 1024 * fc - 16 * fr;
                     if (O_ww_n_3 >= 6 && O_ff_n_3 >= 16) {
-                      const float* const p1 = O + (n * O_s0 + h * O_s1 + (150 * wc + 6 * wr) * O_s2 + 1024 * fc + 16 * fr);
+                      const float* const p1 = O + (n * O_s0 + h * O_s1 + (96 * wc + 6 * wr) * O_s2 + 1024 * fc + 16 * fr);
                       O_tile_0_0 = *(const f32x8_u*)&p1[0];
                       O_tile_0_1 = *(const f32x8_u*)&p1[8];
                       O_tile_1_0 = *(const f32x8_u*)&p1[O_s2];
@@ -369,7 +367,7 @@ static __attribute__((noinline)) void tileopt_kernel_0_conv2d(const int64_t N, c
                       O_tile_5_0 = *(const f32x8_u*)&p1[5 * O_s2];
                       O_tile_5_1 = *(const f32x8_u*)&p1[5 * O_s2 + 8];
                     } else {
-                      const float* const p1 = O + (n * O_s0 + h * O_s1 + (150 * wc + 6 * wr) * O_s2 + 1024 * fc + 16 * fr);
+                      const float* const p1 = O + (n * O_s0 + h * O_s1 + (96 * wc + 6 * wr) * O_s2 + 1024 * fc + 16 * fr);
                       O_tile_0_0 = O_ww_n_3 > 0 && O_ff_n_3 > 0 ? tileopt_load_part_f32x8(&p1[0], O_ff_n_3) : (f32x8){0};
                       O_tile_0_1 = O_ww_n_3 > 0 && O_ff_n_3 > 8 ? tileopt_load_part_f32x8(&p1[8], O_ff_n_3 - 8) : (f32x8){0};
                       O_tile_1_0 = O_ww_n_3 > 1 && O_ff_n_3 > 0 ? tileopt_load_part_f32x8(&p1[O_s2], O_ff_n_3) : (f32x8){0};
@@ -399,37 +397,37 @@ static __attribute__((noinline)) void tileopt_kernel_0_conv2d(const int64_t N, c
                   }
                   for (int64_t r = 0; r <= 2; r += 1) {
                     for (int64_t s = 0; s <= 2; s += 1) {
-                      for (int64_t cc = 0; cc <= tileopt_min(63, C - 64 * 0 - 1); cc += 1) {
-                        const float* const p1 = I_packed + (r * 19264 + (12 * wr + s) * 64 + cc);
-                        const float* const p2 = W3_packed + (fr * 9216 + r * 3072 + s * 1024 + cc * 16);
+                      for (int64_t cc = 0; cc <= tileopt_min(111, C - 112 * 0 - 1); cc += 1) {
+                        const float* const p1 = I_packed + (r * 21616 + (12 * wr + s) * 112 + cc);
+                        const float* const p2 = W3_packed + (fr * 16128 + r * 5376 + s * 1792 + cc * 16);
                         const f32x8 v1 = *(const f32x8_u*)&p2[0];
                         const float s0 = p1[0];
                         O_tile_0_0 += s0 * v1;
                         const f32x8 v1_2 = *(const f32x8_u*)&p2[8];
                         O_tile_0_1 += s0 * v1_2;
-                        const float s0_2 = p1[128];
+                        const float s0_2 = p1[224];
                         O_tile_1_0 += s0_2 * v1;
                         O_tile_1_1 += s0_2 * v1_2;
-                        const float s0_3 = p1[256];
+                        const float s0_3 = p1[448];
                         O_tile_2_0 += s0_3 * v1;
                         O_tile_2_1 += s0_3 * v1_2;
-                        const float s0_4 = p1[384];
+                        const float s0_4 = p1[672];
                         O_tile_3_0 += s0_4 * v1;
                         O_tile_3_1 += s0_4 * v1_2;
-                        const float s0_5 = p1[512];
+                        const float s0_5 = p1[896];
                         O_tile_4_0 += s0_5 * v1;
                         O_tile_4_1 += s0_5 * v1_2;
-                        const float s0_6 = p1[640];
+                        const float s0_6 = p1[1120];
                         O_tile_5_0 += s0_6 * v1;
                         O_tile_5_1 += s0_6 * v1_2;
                       }
                     }
                   }
                   {
-                    const int64_t O_ww_n_4 = W - 150 * wc - 6 * wr;
+                    const int64_t O_ww_n_4 = W - 96 * wc - 6 * wr;
                     const int64_t O_ff_n_4 = F - 1024 * fc - 16 * fr;
                     if (O_ww_n_4 >= 6 && O_ff_n_4 >= 16) {
-                      float* const p0 = O + (n * O_s0 + h * O_s1 + (150 * wc + 6 * wr) * O_s2 + 1024 * fc + 16 * fr);
+                      float* const p0 = O + (n * O_s0 + h * O_s1 + (96 * wc + 6 * wr) * O_s2 + 1024 * fc + 16 * fr);
                       *(f32x8_u*)&p0[0] = O_tile_0_0;
                       *(f32x8_u*)&p0[8] = O_tile_0_1;
                       *(f32x8_u*)&p0[O_s2] = O_tile_1_0;
@@ -443,7 +441,7 @@ static __attribute__((noinline)) void tileopt_kernel_0_conv2d(const int64_t N, c
                       *(f32x8_u*)&p0[5 * O_s2] = O_tile_5_0;
                       *(f32x8_u*)&p0[5 * O_s2 + 8] = O_tile_5_1;
                     } else {
-                      float* const p0 = O + (n * O_s0 + h * O_s1 + (150 * wc + 6 * wr) * O_s2 + 1024 * fc + 16 * fr);
+                      float* const p0 = O + (n * O_s0 + h * O_s1 + (96 * wc + 6 * wr) * O_s2 + 1024 * fc + 16 * fr);
                       if (O_ww_n_4 > 0) {
                         if (O_ff_n_4 > 0) {
                           tileopt_store_part_f32x8(&p0[0], O_tile_0_0, O_ff_n_4);
@@ -559,7 +557,7 @@ static int64_t tileopt_measure_conv2d(int64_t N, int64_t H, int64_t W, int64_t C
   if (tileopt_bytes[2] < 0) return -1;
   int64_t tileopt_end = 0;
   tileopt_offsets[0] = tileopt_end;
-  tileopt_end = tileopt_reserve(tileopt_end, 2590464);
+  tileopt_end = tileopt_reserve(tileopt_end, 4388352);
   return tileopt_end;
 }
 

@@ -114,63 +114,63 @@ static __attribute__((noinline)) void tileopt_kernel_0_gemm_bf16(const int64_t M
   const int64_t acc_s0 = N;
   if (M >= 1) {
     for (int64_t jc = 0; jc <= tileopt_floord(N - 1, 1024); jc += 1) {
-      for (int64_t kc = 0; kc <= tileopt_floord(K - 1, 256); kc += 1) {
+      for (int64_t kc = 0; kc <= tileopt_floord(K - 1, 512); kc += 1) {
         float* restrict const B_packed = (float*)(void*)(workspace + 0);
         for (int64_t B_jr = 0; B_jr <= tileopt_min(63, (-64) * jc + (N - 1) / 16); B_jr += 1) {
-          for (int64_t B_kk = 0; B_kk <= tileopt_min(255, K - 256 * kc - 1); B_kk += 1) {
+          for (int64_t B_kk = 0; B_kk <= tileopt_min(511, K - 512 * kc - 1); B_kk += 1) {
             const int64_t B_jj_n = N - 1024 * jc - 16 * B_jr;
             if (B_jj_n >= 16) {
-              float* const p0 = B_packed + (B_jr * 4096 + B_kk * 16);
-              const uint16_t* const p1 = B + ((256 * kc + B_kk) * B_s0 + 1024 * jc + 16 * B_jr);
+              float* const p0 = B_packed + (B_jr * 8192 + B_kk * 16);
+              const uint16_t* const p1 = B + ((512 * kc + B_kk) * B_s0 + 1024 * jc + 16 * B_jr);
               *(f32x8_u*)&p0[0] = tileopt_load_bf16x8(*(const u16x8_u*)&p1[0]);
               *(f32x8_u*)&p0[8] = tileopt_load_bf16x8(*(const u16x8_u*)&p1[8]);
             } else {
               for (int64_t B_jj = 0; B_jj < 16; ++B_jj) {
                 if (B_jj < B_jj_n) {
-                  B_packed[B_jr * 4096 + B_kk * 16 + B_jj] = tileopt_load_bf16(B[(256 * kc + B_kk) * B_s0 + 1024 * jc + 16 * B_jr + B_jj]);
+                  B_packed[B_jr * 8192 + B_kk * 16 + B_jj] = tileopt_load_bf16(B[(512 * kc + B_kk) * B_s0 + 1024 * jc + 16 * B_jr + B_jj]);
                 } else {
-                  B_packed[B_jr * 4096 + B_kk * 16 + B_jj] = 0;
+                  B_packed[B_jr * 8192 + B_kk * 16 + B_jj] = 0;
                 }
               }
             }
           }
         }
-        for (int64_t ic = 0; ic <= (M - 1) / 210; ic += 1) {
-          float* restrict const A_packed = (float*)(void*)(workspace + 1048576);
-          for (int64_t A_ir = 0; A_ir <= tileopt_min(34, (-35) * ic + (M - 1) / 6); A_ir += 1) {
-            for (int64_t A_kk = 0; A_kk <= tileopt_min(255, K - 256 * kc - 1); A_kk += 1) {
-              const int64_t A_ii_n = M - 210 * ic - 6 * A_ir;
+        for (int64_t ic = 0; ic <= (M - 1) / 114; ic += 1) {
+          float* restrict const A_packed = (float*)(void*)(workspace + 2097152);
+          for (int64_t A_ir = 0; A_ir <= tileopt_min(18, (-19) * ic + (M - 1) / 6); A_ir += 1) {
+            for (int64_t A_kk = 0; A_kk <= tileopt_min(511, K - 512 * kc - 1); A_kk += 1) {
+              const int64_t A_ii_n = M - 114 * ic - 6 * A_ir;
               if (A_ii_n >= 6) {
-                A_packed[A_ir * 1536 + A_kk * 6] = tileopt_load_bf16(A[(210 * ic + 6 * A_ir) * A_s0 + 256 * kc + A_kk]);
-                A_packed[A_ir * 1536 + A_kk * 6 + 1] = tileopt_load_bf16(A[(210 * ic + 6 * A_ir + 1) * A_s0 + 256 * kc + A_kk]);
-                A_packed[A_ir * 1536 + A_kk * 6 + 2] = tileopt_load_bf16(A[(210 * ic + 6 * A_ir + 2) * A_s0 + 256 * kc + A_kk]);
-                A_packed[A_ir * 1536 + A_kk * 6 + 3] = tileopt_load_bf16(A[(210 * ic + 6 * A_ir + 3) * A_s0 + 256 * kc + A_kk]);
-                A_packed[A_ir * 1536 + A_kk * 6 + 4] = tileopt_load_bf16(A[(210 * ic + 6 * A_ir + 4) * A_s0 + 256 * kc + A_kk]);
-                A_packed[A_ir * 1536 + A_kk * 6 + 5] = tileopt_load_bf16(A[(210 * ic + 6 * A_ir + 5) * A_s0 + 256 * kc + A_kk]);
+                A_packed[A_ir * 3072 + A_kk * 6] = tileopt_load_bf16(A[(114 * ic + 6 * A_ir) * A_s0 + 512 * kc + A_kk]);
+                A_packed[A_ir * 3072 + A_kk * 6 + 1] = tileopt_load_bf16(A[(114 * ic + 6 * A_ir + 1) * A_s0 + 512 * kc + A_kk]);
+                A_packed[A_ir * 3072 + A_kk * 6 + 2] = tileopt_load_bf16(A[(114 * ic + 6 * A_ir + 2) * A_s0 + 512 * kc + A_kk]);
+                A_packed[A_ir * 3072 + A_kk * 6 + 3] = tileopt_load_bf16(A[(114 * ic + 6 * A_ir + 3) * A_s0 + 512 * kc + A_kk]);
+                A_packed[A_ir * 3072 + A_kk * 6 + 4] = tileopt_load_bf16(A[(114 * ic + 6 * A_ir + 4) * A_s0 + 512 * kc + A_kk]);
+                A_packed[A_ir * 3072 + A_kk * 6 + 5] = tileopt_load_bf16(A[(114 * ic + 6 * A_ir + 5) * A_s0 + 512 * kc + A_kk]);
               } else {
                 for (int64_t A_ii = 0; A_ii < 6; ++A_ii) {
                   if (A_ii < A_ii_n) {
-                    A_packed[A_ir * 1536 + A_kk * 6 + A_ii] = tileopt_load_bf16(A[(210 * ic + 6 * A_ir + A_ii) * A_s0 + 256 * kc + A_kk]);
+                    A_packed[A_ir * 3072 + A_kk * 6 + A_ii] = tileopt_load_bf16(A[(114 * ic + 6 * A_ir + A_ii) * A_s0 + 512 * kc + A_kk]);
                   } else {
-                    A_packed[A_ir * 1536 + A_kk * 6 + A_ii] = 0;
+                    A_packed[A_ir * 3072 + A_kk * 6 + A_ii] = 0;
                   }
                 }
               }
             }
           }
           for (int64_t jr = 0; jr <= tileopt_min(63, (-64) * jc + (N - 1) / 16); jr += 1) {
-            for (int64_t ir = 0; ir <= tileopt_min(34, (-35) * ic + (M - 1) / 6); ir += 1) {
+            for (int64_t ir = 0; ir <= tileopt_min(18, (-19) * ic + (M - 1) / 6); ir += 1) {
               f32x8 acc_tile_0_0 = {0}, acc_tile_0_1 = {0};
               f32x8 acc_tile_1_0 = {0}, acc_tile_1_1 = {0};
               f32x8 acc_tile_2_0 = {0}, acc_tile_2_1 = {0};
               f32x8 acc_tile_3_0 = {0}, acc_tile_3_1 = {0};
               f32x8 acc_tile_4_0 = {0}, acc_tile_4_1 = {0};
               f32x8 acc_tile_5_0 = {0}, acc_tile_5_1 = {0};
-              if (kc >= 1 && K >= 256 * kc + 1) {
-                const int64_t acc_ii_n = M - 210 * ic - 6 * ir;
+              if (kc >= 1 && K >= 512 * kc + 1) {
+                const int64_t acc_ii_n = M - 114 * ic - 6 * ir;
                 const int64_t acc_jj_n = N - 1024 * jc - 16 * jr;
                 if (acc_ii_n >= 6 && acc_jj_n >= 16) {
-                  const float* const p1 = acc + ((210 * ic + 6 * ir) * acc_s0 + 1024 * jc + 16 * jr);
+                  const float* const p1 = acc + ((114 * ic + 6 * ir) * acc_s0 + 1024 * jc + 16 * jr);
                   acc_tile_0_0 = *(const f32x8_u*)&p1[0];
                   acc_tile_0_1 = *(const f32x8_u*)&p1[8];
                   acc_tile_1_0 = *(const f32x8_u*)&p1[acc_s0];
@@ -184,7 +184,7 @@ static __attribute__((noinline)) void tileopt_kernel_0_gemm_bf16(const int64_t M
                   acc_tile_5_0 = *(const f32x8_u*)&p1[5 * acc_s0];
                   acc_tile_5_1 = *(const f32x8_u*)&p1[5 * acc_s0 + 8];
                 } else {
-                  const float* const p1 = acc + ((210 * ic + 6 * ir) * acc_s0 + 1024 * jc + 16 * jr);
+                  const float* const p1 = acc + ((114 * ic + 6 * ir) * acc_s0 + 1024 * jc + 16 * jr);
                   acc_tile_0_0 = acc_ii_n > 0 && acc_jj_n > 0 ? tileopt_load_part_f32x8(&p1[0], acc_jj_n) : (f32x8){0};
                   acc_tile_0_1 = acc_ii_n > 0 && acc_jj_n > 8 ? tileopt_load_part_f32x8(&p1[8], acc_jj_n - 8) : (f32x8){0};
                   acc_tile_1_0 = acc_ii_n > 1 && acc_jj_n > 0 ? tileopt_load_part_f32x8(&p1[acc_s0], acc_jj_n) : (f32x8){0};
@@ -212,9 +212,9 @@ static __attribute__((noinline)) void tileopt_kernel_0_gemm_bf16(const int64_t M
                 acc_tile_5_0 = tileopt_splat_f32x8(0.0f);
                 acc_tile_5_1 = tileopt_splat_f32x8(0.0f);
               }
-              for (int64_t kk = 0; kk <= tileopt_min(255, K - 256 * kc - 1); kk += 1) {
-                const float* const p1 = A_packed + (ir * 1536 + kk * 6);
-                const float* const p2 = B_packed + (jr * 4096 + kk * 16);
+              for (int64_t kk = 0; kk <= tileopt_min(511, K - 512 * kc - 1); kk += 1) {
+                const float* const p1 = A_packed + (ir * 3072 + kk * 6);
+                const float* const p2 = B_packed + (jr * 8192 + kk * 16);
                 const f32x8 v1 = *(const f32x8_u*)&p2[0];
                 const float s0 = p1[0];
                 acc_tile_0_0 += s0 * v1;
@@ -237,10 +237,10 @@ static __attribute__((noinline)) void tileopt_kernel_0_gemm_bf16(const int64_t M
                 acc_tile_5_1 += s0_6 * v1_2;
               }
               {
-                const int64_t acc_ii_n_2 = M - 210 * ic - 6 * ir;
+                const int64_t acc_ii_n_2 = M - 114 * ic - 6 * ir;
                 const int64_t acc_jj_n_2 = N - 1024 * jc - 16 * jr;
                 if (acc_ii_n_2 >= 6 && acc_jj_n_2 >= 16) {
-                  float* const p0 = acc + ((210 * ic + 6 * ir) * acc_s0 + 1024 * jc + 16 * jr);
+                  float* const p0 = acc + ((114 * ic + 6 * ir) * acc_s0 + 1024 * jc + 16 * jr);
                   *(f32x8_u*)&p0[0] = acc_tile_0_0;
                   *(f32x8_u*)&p0[8] = acc_tile_0_1;
                   *(f32x8_u*)&p0[acc_s0] = acc_tile_1_0;
@@ -254,7 +254,7 @@ static __attribute__((noinline)) void tileopt_kernel_0_gemm_bf16(const int64_t M
                   *(f32x8_u*)&p0[5 * acc_s0] = acc_tile_5_0;
                   *(f32x8_u*)&p0[5 * acc_s0 + 8] = acc_tile_5_1;
                 } else {
-                  float* const p0 = acc + ((210 * ic + 6 * ir) * acc_s0 + 1024 * jc + 16 * jr);
+                  float* const p0 = acc + ((114 * ic + 6 * ir) * acc_s0 + 1024 * jc + 16 * jr);
                   if (acc_ii_n_2 > 0) {
                     if (acc_jj_n_2 > 0) {
                       tileopt_store_part_f32x8(&p0[0], acc_tile_0_0, acc_jj_n_2);
@@ -312,60 +312,60 @@ static __attribute__((noinline)) void tileopt_kernel_0_gemm_bf16(const int64_t M
       if (K == 0) {
         float* restrict const B_packed = (float*)(void*)(workspace + 0);
         for (int64_t B_jr = 0; B_jr <= tileopt_min(63, (-64) * jc + (N - 1) / 16); B_jr += 1) {
-          for (int64_t B_kk = 0; B_kk <= tileopt_min(255, K - 256 * 0 - 1); B_kk += 1) {
+          for (int64_t B_kk = 0; B_kk <= tileopt_min(511, K - 512 * 0 - 1); B_kk += 1) {
             const int64_t B_jj_n_2 = N - 1024 * jc - 16 * B_jr;
             if (B_jj_n_2 >= 16) {
-              float* const p0 = B_packed + (B_jr * 4096 + B_kk * 16);
+              float* const p0 = B_packed + (B_jr * 8192 + B_kk * 16);
               const uint16_t* const p1 = B + (B_kk * B_s0 + 1024 * jc + 16 * B_jr);
               *(f32x8_u*)&p0[0] = tileopt_load_bf16x8(*(const u16x8_u*)&p1[0]);
               *(f32x8_u*)&p0[8] = tileopt_load_bf16x8(*(const u16x8_u*)&p1[8]);
             } else {
               for (int64_t B_jj_2 = 0; B_jj_2 < 16; ++B_jj_2) {
                 if (B_jj_2 < B_jj_n_2) {
-                  B_packed[B_jr * 4096 + B_kk * 16 + B_jj_2] = tileopt_load_bf16(B[B_kk * B_s0 + 1024 * jc + 16 * B_jr + B_jj_2]);
+                  B_packed[B_jr * 8192 + B_kk * 16 + B_jj_2] = tileopt_load_bf16(B[B_kk * B_s0 + 1024 * jc + 16 * B_jr + B_jj_2]);
                 } else {
-                  B_packed[B_jr * 4096 + B_kk * 16 + B_jj_2] = 0;
+                  B_packed[B_jr * 8192 + B_kk * 16 + B_jj_2] = 0;
                 }
               }
             }
           }
         }
-        for (int64_t ic = 0; ic <= (M - 1) / 210; ic += 1) {
-          float* restrict const A_packed = (float*)(void*)(workspace + 1048576);
-          for (int64_t A_ir = 0; A_ir <= tileopt_min(34, (-35) * ic + (M - 1) / 6); A_ir += 1) {
-            for (int64_t A_kk = 0; A_kk <= tileopt_min(255, K - 256 * 0 - 1); A_kk += 1) {
-              const int64_t A_ii_n_2 = M - 210 * ic - 6 * A_ir;
+        for (int64_t ic = 0; ic <= (M - 1) / 114; ic += 1) {
+          float* restrict const A_packed = (float*)(void*)(workspace + 2097152);
+          for (int64_t A_ir = 0; A_ir <= tileopt_min(18, (-19) * ic + (M - 1) / 6); A_ir += 1) {
+            for (int64_t A_kk = 0; A_kk <= tileopt_min(511, K - 512 * 0 - 1); A_kk += 1) {
+              const int64_t A_ii_n_2 = M - 114 * ic - 6 * A_ir;
               if (A_ii_n_2 >= 6) {
-                A_packed[A_ir * 1536 + A_kk * 6] = tileopt_load_bf16(A[(210 * ic + 6 * A_ir) * A_s0 + A_kk]);
-                A_packed[A_ir * 1536 + A_kk * 6 + 1] = tileopt_load_bf16(A[(210 * ic + 6 * A_ir + 1) * A_s0 + A_kk]);
-                A_packed[A_ir * 1536 + A_kk * 6 + 2] = tileopt_load_bf16(A[(210 * ic + 6 * A_ir + 2) * A_s0 + A_kk]);
-                A_packed[A_ir * 1536 + A_kk * 6 + 3] = tileopt_load_bf16(A[(210 * ic + 6 * A_ir + 3) * A_s0 + A_kk]);
-                A_packed[A_ir * 1536 + A_kk * 6 + 4] = tileopt_load_bf16(A[(210 * ic + 6 * A_ir + 4) * A_s0 + A_kk]);
-                A_packed[A_ir * 1536 + A_kk * 6 + 5] = tileopt_load_bf16(A[(210 * ic + 6 * A_ir + 5) * A_s0 + A_kk]);
+                A_packed[A_ir * 3072 + A_kk * 6] = tileopt_load_bf16(A[(114 * ic + 6 * A_ir) * A_s0 + A_kk]);
+                A_packed[A_ir * 3072 + A_kk * 6 + 1] = tileopt_load_bf16(A[(114 * ic + 6 * A_ir + 1) * A_s0 + A_kk]);
+                A_packed[A_ir * 3072 + A_kk * 6 + 2] = tileopt_load_bf16(A[(114 * ic + 6 * A_ir + 2) * A_s0 + A_kk]);
+                A_packed[A_ir * 3072 + A_kk * 6 + 3] = tileopt_load_bf16(A[(114 * ic + 6 * A_ir + 3) * A_s0 + A_kk]);
+                A_packed[A_ir * 3072 + A_kk * 6 + 4] = tileopt_load_bf16(A[(114 * ic + 6 * A_ir + 4) * A_s0 + A_kk]);
+                A_packed[A_ir * 3072 + A_kk * 6 + 5] = tileopt_load_bf16(A[(114 * ic + 6 * A_ir + 5) * A_s0 + A_kk]);
               } else {
                 for (int64_t A_ii_2 = 0; A_ii_2 < 6; ++A_ii_2) {
                   if (A_ii_2 < A_ii_n_2) {
-                    A_packed[A_ir * 1536 + A_kk * 6 + A_ii_2] = tileopt_load_bf16(A[(210 * ic + 6 * A_ir + A_ii_2) * A_s0 + A_kk]);
+                    A_packed[A_ir * 3072 + A_kk * 6 + A_ii_2] = tileopt_load_bf16(A[(114 * ic + 6 * A_ir + A_ii_2) * A_s0 + A_kk]);
                   } else {
-                    A_packed[A_ir * 1536 + A_kk * 6 + A_ii_2] = 0;
+                    A_packed[A_ir * 3072 + A_kk * 6 + A_ii_2] = 0;
                   }
                 }
               }
             }
           }
           for (int64_t jr = 0; jr <= tileopt_min(63, (-64) * jc + (N - 1) / 16); jr += 1) {
-            for (int64_t ir = 0; ir <= tileopt_min(34, (-35) * ic + (M - 1) / 6); ir += 1) {
+            for (int64_t ir = 0; ir <= tileopt_min(18, (-19) * ic + (M - 1) / 6); ir += 1) {
               f32x8 acc_tile_0_0 = {0}, acc_tile_0_1 = {0};
               f32x8 acc_tile_1_0 = {0}, acc_tile_1_1 = {0};
               f32x8 acc_tile_2_0 = {0}, acc_tile_2_1 = {0};
               f32x8 acc_tile_3_0 = {0}, acc_tile_3_1 = {0};
               f32x8 acc_tile_4_0 = {0}, acc_tile_4_1 = {0};
               f32x8 acc_tile_5_0 = {0}, acc_tile_5_1 = {0};
-              if (0 >= 1 && K >= 256 * 0 + 1) {
-                const int64_t acc_ii_n_3 = M - 210 * ic - 6 * ir;
+              if (0 >= 1 && K >= 512 * 0 + 1) {
+                const int64_t acc_ii_n_3 = M - 114 * ic - 6 * ir;
                 const int64_t acc_jj_n_3 = N - 1024 * jc - 16 * jr;
                 if (acc_ii_n_3 >= 6 && acc_jj_n_3 >= 16) {
-                  const float* const p1 = acc + ((210 * ic + 6 * ir) * acc_s0 + 1024 * jc + 16 * jr);
+                  const float* const p1 = acc + ((114 * ic + 6 * ir) * acc_s0 + 1024 * jc + 16 * jr);
                   acc_tile_0_0 = *(const f32x8_u*)&p1[0];
                   acc_tile_0_1 = *(const f32x8_u*)&p1[8];
                   acc_tile_1_0 = *(const f32x8_u*)&p1[acc_s0];
@@ -379,7 +379,7 @@ static __attribute__((noinline)) void tileopt_kernel_0_gemm_bf16(const int64_t M
                   acc_tile_5_0 = *(const f32x8_u*)&p1[5 * acc_s0];
                   acc_tile_5_1 = *(const f32x8_u*)&p1[5 * acc_s0 + 8];
                 } else {
-                  const float* const p1 = acc + ((210 * ic + 6 * ir) * acc_s0 + 1024 * jc + 16 * jr);
+                  const float* const p1 = acc + ((114 * ic + 6 * ir) * acc_s0 + 1024 * jc + 16 * jr);
                   acc_tile_0_0 = acc_ii_n_3 > 0 && acc_jj_n_3 > 0 ? tileopt_load_part_f32x8(&p1[0], acc_jj_n_3) : (f32x8){0};
                   acc_tile_0_1 = acc_ii_n_3 > 0 && acc_jj_n_3 > 8 ? tileopt_load_part_f32x8(&p1[8], acc_jj_n_3 - 8) : (f32x8){0};
                   acc_tile_1_0 = acc_ii_n_3 > 1 && acc_jj_n_3 > 0 ? tileopt_load_part_f32x8(&p1[acc_s0], acc_jj_n_3) : (f32x8){0};
@@ -407,9 +407,9 @@ static __attribute__((noinline)) void tileopt_kernel_0_gemm_bf16(const int64_t M
                 acc_tile_5_0 = tileopt_splat_f32x8(0.0f);
                 acc_tile_5_1 = tileopt_splat_f32x8(0.0f);
               }
-              for (int64_t kk = 0; kk <= tileopt_min(255, K - 256 * 0 - 1); kk += 1) {
-                const float* const p1 = A_packed + (ir * 1536 + kk * 6);
-                const float* const p2 = B_packed + (jr * 4096 + kk * 16);
+              for (int64_t kk = 0; kk <= tileopt_min(511, K - 512 * 0 - 1); kk += 1) {
+                const float* const p1 = A_packed + (ir * 3072 + kk * 6);
+                const float* const p2 = B_packed + (jr * 8192 + kk * 16);
                 const f32x8 v1 = *(const f32x8_u*)&p2[0];
                 const float s0 = p1[0];
                 acc_tile_0_0 += s0 * v1;
@@ -432,10 +432,10 @@ static __attribute__((noinline)) void tileopt_kernel_0_gemm_bf16(const int64_t M
                 acc_tile_5_1 += s0_6 * v1_2;
               }
               {
-                const int64_t acc_ii_n_4 = M - 210 * ic - 6 * ir;
+                const int64_t acc_ii_n_4 = M - 114 * ic - 6 * ir;
                 const int64_t acc_jj_n_4 = N - 1024 * jc - 16 * jr;
                 if (acc_ii_n_4 >= 6 && acc_jj_n_4 >= 16) {
-                  float* const p0 = acc + ((210 * ic + 6 * ir) * acc_s0 + 1024 * jc + 16 * jr);
+                  float* const p0 = acc + ((114 * ic + 6 * ir) * acc_s0 + 1024 * jc + 16 * jr);
                   *(f32x8_u*)&p0[0] = acc_tile_0_0;
                   *(f32x8_u*)&p0[8] = acc_tile_0_1;
                   *(f32x8_u*)&p0[acc_s0] = acc_tile_1_0;
@@ -449,7 +449,7 @@ static __attribute__((noinline)) void tileopt_kernel_0_gemm_bf16(const int64_t M
                   *(f32x8_u*)&p0[5 * acc_s0] = acc_tile_5_0;
                   *(f32x8_u*)&p0[5 * acc_s0 + 8] = acc_tile_5_1;
                 } else {
-                  float* const p0 = acc + ((210 * ic + 6 * ir) * acc_s0 + 1024 * jc + 16 * jr);
+                  float* const p0 = acc + ((114 * ic + 6 * ir) * acc_s0 + 1024 * jc + 16 * jr);
                   if (acc_ii_n_4 > 0) {
                     if (acc_jj_n_4 > 0) {
                       tileopt_store_part_f32x8(&p0[0], acc_tile_0_0, acc_jj_n_4);
@@ -588,7 +588,7 @@ static int64_t tileopt_measure_gemm_bf16(int64_t M, int64_t K, int64_t N, int64_
   tileopt_end = tileopt_reserve(tileopt_end, tileopt_size);
   if (tileopt_end < 0) return -1;
   tileopt_offsets[1] = tileopt_end;
-  tileopt_end = tileopt_reserve(tileopt_end, 1263616);
+  tileopt_end = tileopt_reserve(tileopt_end, 2330624);
   return tileopt_end;
 }
 

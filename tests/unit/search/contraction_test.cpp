@@ -9,7 +9,7 @@ namespace {
 TEST(Contraction, GemmGetsTheBlockingOfThePapers) {
   const KernelPlan kernel = PlanCase(kernel_file("gemm")).kernel();
   EXPECT_EQ(kernel.tree.write(), "jc > kc > ic > jr > ir > (C_init ; C: kk)");
-  EXPECT_EQ(digits_text(kernel, "k"), "kc:0@serial kk:256@serial");
+  EXPECT_EQ(digits_text(kernel, "k"), "kc:0@serial kk:512@serial");
   EXPECT_EQ(kernel.find_digit("ii")->radix, 6);
   EXPECT_EQ(kernel.find_digit("jj")->radix, 16);
   EXPECT_EQ(kernel.atoms.at("C").atom, "outer_product_fma");
@@ -53,8 +53,19 @@ TEST(Contraction, AFactorThatFewTilesReadStaysWhereItIs) {
   EXPECT_EQ(find_promotion(kernel, "A"), nullptr);
   EXPECT_NE(find_promotion(kernel, "B"), nullptr);
   EXPECT_EQ(kernel.atoms.at("C").edge, "extents") << "nothing puts zeros beyond A";
+  EXPECT_EQ(kernel.atoms.at("C").whole, std::vector<std::string>{"jj"}) << "lanes of registers need no mask";
+  EXPECT_EQ(kernel.atoms.at("C_init").whole, (std::vector<std::string>{"ii", "jj"}));
   EXPECT_NE(find_promotion(gemm.kernel("promote(A, \"workspace\")", "x86-64-v3", narrow), "A"), nullptr);
   EXPECT_EQ(find_promotion(gemm.kernel("promote(A, \"none\")"), "A"), nullptr);
+}
+
+TEST(Contraction, ASmallProductReadsBothFactorsWhereTheyAre) {
+  ResolveOptions small;
+  small.typical_sizes = {{"M", 33}, {"N", 33}, {"K", 33}};
+  const KernelPlan kernel = PlanCase(kernel_file("gemm")).kernel("", "zen4", small);
+  EXPECT_EQ(find_promotion(kernel, "A"), nullptr);
+  EXPECT_EQ(find_promotion(kernel, "B"), nullptr) << "all of it stays in half of L1";
+  EXPECT_EQ(kernel.find_digit("kk")->radix, 33) << "no stream from memory wants eight rows";
 }
 
 TEST(Contraction, FewRowsReadTheRightFactorWhereItIs) {

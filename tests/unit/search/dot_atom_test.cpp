@@ -53,7 +53,7 @@ TEST(DotAtom, FloatsNeedTheGrant) {
 
 TEST(DotAtom, ProductsLieSideBySide) {
   const KernelPlan kernel = PlanCase(gemm_of("i8", "i8", "i32")).kernel(kAsWritten, "zen4");
-  EXPECT_EQ(digits_text(kernel, "k"), "kc:0@serial kk:128@serial kx:2@atom");
+  EXPECT_EQ(digits_text(kernel, "k"), "kc:0@serial kk:256@serial kx:2@atom");
   EXPECT_EQ(kernel.atoms.at("C").box, (std::vector<std::string>{"ii", "kx", "jj"}));
   const Promotion* right = find_promotion(kernel, "B");
   const Promotion* left = find_promotion(kernel, "A");

@@ -95,7 +95,7 @@ TEST(Pins, VectorizeChoosesTheLanes) {
 
 TEST(Pins, UnrollSplitsADigitInPlace) {
   const KernelPlan kernel = PlanCase(kernel_file("gemm")).kernel("unroll(\"k\", 4)");
-  EXPECT_EQ(digits_text(kernel, "k"), "kc:0@serial kk:64@serial ku:4@unroll");
+  EXPECT_EQ(digits_text(kernel, "k"), "kc:0@serial kk:128@serial ku:4@unroll");
   EXPECT_EQ(kernel.tree.write(), "jc > kc > ic > jr > ir > (C_init ; C: kk > ku)");
   const std::string odd = PlanCase(kRows).infeasible("tile(\"serial\", r=32)\nunroll(\"r\", 7)");
   EXPECT_NE(odd.find("does not divide"), std::string::npos) << odd;

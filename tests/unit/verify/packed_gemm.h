@@ -26,27 +26,29 @@ struct PackedGemm {
   std::vector<long> a_extents = {16, 256, 6};
   std::string ic_level = "serial", jc_level = "serial", kc_level = "serial";
   bool a_shared = false;  ///< A_packed allocated outside of ic
+  bool lanes_lost = false;  ///< C ends at its extents, but for what its register holds beyond them along jj
+  bool upper = false;       ///< the sum of k from j on: lanes join in as kk goes on
   std::vector<std::string> store_extents = {"M - 96 * ic - 6 * ir", "N - 1024 * jc - 16 * jr"};
 
-  static Program program(isl::ctx ctx) {
+  static Program program(isl::ctx ctx, bool upper = false) {
     ProgramWriter w(ctx, "gemm", {"M", "N", "K"}, "M >= 1 and N >= 1 and K >= 1");
     w.tensor("A", TensorRole::in, {"M", "K"});
     w.tensor("B", TensorRole::in, {"K", "N"});
     w.tensor("C", TensorRole::out, {"M", "N"});
     w.statement("C_init", {"i", "j"}, "0 <= i < M and 0 <= j < N", "C[i, j]", Combine::assign, {}, 3);
-    w.statement("C", {"i", "j", "k"}, "0 <= i < M and 0 <= j < N and 0 <= k < K", "C[i, j]", Combine::sum, {"A[i, k]", "B[k, j]"}, 3);
+    w.statement("C", {"i", "j", "k"}, std::string("0 <= i < M and 0 <= j < N and 0 <= k < K") + (upper ? " and j <= k" : ""), "C[i, j]", Combine::sum, {"A[i, k]", "B[k, j]"}, 3);
     return w.build("i > j > (C_init ; C: k)");
   }
 
   Ast ast() const {
-    const std::vector<AstStatement::BoxDigit> tile = {{"ii", 6}, {"jj", 16}}, row = {{"ii", 6}}, lanes = {{"jj", 16}};
+    const std::vector<AstStatement::BoxDigit> tile = {{"ii", 6}, {"jj", 16}}, updated = {{"ii", 6}, {"jj", 16, lanes_lost}}, row = {{"ii", 6}}, lanes = {{"jj", 16}};
     const Steps both = {{1, 0}, {0, 1}};
     const std::vector<AstStatement> statements = {
         copy("A_copy", "copy_in", "A_packed", "A", row, a_written_steps, a_copied_steps, a_zero_fill),
         copy("B_copy", "copy_in", "B_packed", "B", lanes, {{0}, {0}, {1}}, {{0}, {1}}, true),
         compute("C_init", "C_tile", {}, tile, both, both, {}, "vector_box"),
         copy("C_load", "copy_in", "C_tile", "C", tile, both, both, true),
-        compute("C", "C_tile", {"A_packed", "B_packed"}, tile, {{1, 0}, {0, 1}, {0, 0}}, both,
+        compute("C", "C_tile", {"A_packed", "B_packed"}, updated, {{1, 0}, {0, 1}, {0, 0}}, both,
                 {{{0, 0}, {0, 0}, {1, 0}}, {{0, 0}, {0, 0}, {0, 1}}}, "outer_product_fma"),
         copy("C_store", "copy_out", "C", "C_tile", tile, both, both)};
     const std::string i = "96 * ic + 6 * ir", j = "1024 * jc + 16 * jr", k = "256 * kc + kk";
@@ -60,7 +62,10 @@ struct PackedGemm {
     const AstNodePtr load = leaf("C_load", {}, {"0", "0"}, {{i, j}}, edge);
     const AstNodePtr nothing = block({});
     const AstNodePtr begin = branch(first, init_dropped ? nothing : init, load_dropped ? nullptr : load);
-    const AstNodePtr update = loop("kk", "0", kk_last, leaf("C", {i, j, k}, {"0", "0"}, {{"ir", "kk", "0"}, {"jr", "kk", "0"}}));
+    std::vector<std::string> c_extents;
+    if (lanes_lost || upper) c_extents = edge;
+    if (upper) c_extents[1] = "min(" + edge[1] + ", " + k + " - 1024 * jc - 16 * jr + 1)";
+    const AstNodePtr update = loop("kk", "0", kk_last, leaf("C", {i, j, k}, {"0", "0"}, {{"ir", "kk", "0"}, {"jr", "kk", "0"}}, c_extents));
     const AstNodePtr store = leaf("C_store", {}, {i, j}, {{"0", "0"}}, c_store_padded ? std::vector<std::string>{} : store_extents);
     std::vector<AstNodePtr> micro = {begin, update, store};
     if (kk_before_init) micro = {update, begin, store};

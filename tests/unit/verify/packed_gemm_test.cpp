@@ -31,6 +31,25 @@ TEST_F(PackedGemmTest, IsProvedWithParallelTiles) {
   expect_proved(verify(program_, {private_panels}, {faithful_facts(program_, private_panels)}, large, "test", patient()));
 }
 
+TEST_F(PackedGemmTest, LanesBeyondTheDataMayBeLost) {
+  PackedGemm gemm;
+  gemm.lanes_lost = true;
+  expect_proved(prove(gemm));
+  gemm.a_zero_fill = false;  // nothing is read beyond the extents
+  expect_proved(prove(gemm));
+  gemm.store_extents[1] = "N - 1024 * jc - 16 * jr + 1";
+  expect_refuted(prove(gemm), "bounds", "");
+}
+
+TEST_F(PackedGemmTest, LanesThatJoinInLaterMayNotBeLost) {
+  const Program upper = PackedGemm::program(context_.get(), true);
+  PackedGemm gemm;
+  gemm.upper = true;
+  for (const Obligation& o : check(upper, {gemm.ast()}).obligations) EXPECT_NE(o.verdict, Verdict::refuted) << o.name << " of " << o.subject;
+  gemm.lanes_lost = true;
+  expect_refuted(check(upper, {gemm.ast()}), "padding", "C uses what a padding point of C computed");
+}
+
 TEST_F(PackedGemmTest, CopyDropped) {
   PackedGemm gemm;
   gemm.b_dropped = true;
