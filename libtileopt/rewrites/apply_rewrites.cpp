@@ -26,7 +26,7 @@ const std::vector<Entry>& table() {
       {{"block_scan", false, 1, 1, {"block"}, {}, "rewrite(\"block_scan\", y, block=4096)"}, block_scan},
       {{"hoist", false, 1, 1, {}, {}, "rewrite(\"hoist\", C)"}, hoist_factors},
       {{"local", false, 1, 1, {}, {}, "rewrite(\"local\", C)"}, reduce_in_local},
-      {{"common_subexpressions", false, 1, 1, {}, {}, "rewrite(\"common_subexpressions\", Y)"}, common_subexpressions},
+      {{"common_subexpressions", false, 1, 2, {}, {}, "rewrite(\"common_subexpressions\", Y)"}, common_subexpressions},
       {{"offset", false, 1, 1, {}, {}, "rewrite(\"offset\", C)"}, offset_factor},
       {{"exp2", false, 0, 1, {}, {}, "rewrite(\"exp2\")"}, exp_to_exp2},
   };

@@ -4,6 +4,9 @@
 ///
 /// A part goes where it does not depend on all loops of S, or where a later statement computes the same over loops of the same
 /// names; all these then read the local.
+///
+/// common_subexpressions(S, Y) keeps the one part in Y, which a later statement writes: nothing is stored beside the result
+/// (rewrites/place_local.cpp has the conditions). The loops that both statements have around them stay around all.
 /// Conditions: the part calls a function or divides, reads something, and does so in every instance of S; what it reads does not
 /// change between the local's assignment and the uses; loops run over 0 or more. Statements on which data decides keep their expressions.
 /// Numerics: none; the same bits.
@@ -76,6 +79,9 @@ class Sharing {
       return fails("data decides whether " + statement_.name + " has an effect", statement_.where, "keep the expression");
     for (const std::string& loop : loops_around(program_, statement_.name))
       if (!contains(statement_.iterators, loop)) return fails("the loops of " + statement_.name + " are not its iterators", statement_.where, "keep the expression");
+    if (rewriting_.arguments.size() > 1) {
+      if (auto problem = find_target()) return std::move(*problem);
+    }
     search(statement_.body);
     if (chosen_.empty())
       return fails("no part of " + statement_.name + "'s expression is computed more often than need be", statement_.where, "keep the expression");
@@ -83,7 +89,7 @@ class Sharing {
     FreshNames names(program_);
     std::vector<Tree::Branch> slot;
     const std::size_t depth = loops_around(program_, statement_.name).size();
-    const std::size_t shared = least_shared(program_, statement_.name, depth);
+    const std::size_t shared = std::max(least_shared(program_, statement_.name, depth), kept_loops_);
     std::vector<std::string> locals;
     for (const Part& part : chosen_) {
       const std::string name = names.take(statement_.name + "_common");
@@ -100,10 +106,21 @@ class Sharing {
         if (!contains(locals, s.name)) used = replace(placed, s, chosen_[i], locals[i], shared) || used;
       if (!used) return fails("what `" + statement_.name + "` computes twice changes in between", statement_.where, "keep the expression");
     }
-    return Rewritten{put_together(program_, std::move(parts)), true, {}};
+    Program shared_program = put_together(program_, std::move(parts));
+    if (kept_.empty()) return Rewritten{std::move(shared_program), true, {}};
+    if (locals.size() != 1) return fails(std::to_string(locals.size()) + " parts do not fit into `" + kept_ + "`", statement_.where, "keep them in locals");
+    return place_local(shared_program, rewriting_, locals.front(), kept_);
   }
 
  private:
+  std::optional<Infeasible> find_target() {
+    kept_ = rewriting_.arguments[1];
+    for (const Statement& s : program_.statements())
+      if (s.write.tensor == kept_) kept_loops_ = common_loops(program_, statement_.name, s.name);
+    if (program_.has_tensor(kept_)) return std::nullopt;
+    return fails("there is no tensor `" + kept_ + "`", statement_.where, "name a result that a later statement writes");
+  }
+
   /// The largest parts that are worth a local, outermost first.
   void search(const ExprPtr& expr) {
     if (is_costly(expr)) {
@@ -273,9 +290,19 @@ class Sharing {
   const Rewriting& rewriting_;
   const Statement& statement_;
   std::vector<Part> chosen_;
+  std::string kept_;             ///< tensor that holds the part; "": a local
+  std::size_t kept_loops_ = 0;
 };
 
 }  // namespace
+
+std::size_t common_loops(const Program& program, const std::string& first, const std::string& second) {
+  std::vector<std::string> all;
+  for (const Statement& s : program.statements()) all.push_back(s.name);
+  std::size_t count = 0;
+  for (const std::string& loop : loops_around(program, first)) count += contains(sharers(program.order(), first, loop, all), second);
+  return count;
+}
 
 Candidate<Rewritten> common_subexpressions(const Program& program, const Rewriting& rewriting) { return Sharing(program, rewriting).run(); }
 

@@ -51,6 +51,10 @@ Candidate<Rewritten> block_scan(const Program& program, const Rewriting& rewriti
 Candidate<Rewritten> hoist_factors(const Program& program, const Rewriting& rewriting);
 /// A reduction accumulates into a local, from which one assignment makes its result.
 Candidate<Rewritten> reduce_in_local(const Program& program, const Rewriting& rewriting);
+/// A local is kept in a tensor until that is written (for `rewriting`, which its refusals name).
+Candidate<Rewritten> place_local(const Program& program, const Rewriting& rewriting, const std::string& local, const std::string& target);
+/// Loops around `first` that are around `second` too.
+std::size_t common_loops(const Program& program, const std::string& first, const std::string& second);
 /// What is computed more often than need be goes into locals.
 Candidate<Rewritten> common_subexpressions(const Program& program, const Rewriting& rewriting);
 /// Products of signed bytes as products of unsigned by signed ones.

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 
+#include "rewrites/rewrite.h"
 #include "search/choose_multiplier.h"
 #include "search/lane_box.h"
 #include "search/statement_view.h"
@@ -247,10 +249,55 @@ std::vector<Proposal> propose_local(const Program& program, const Machine& machi
   return proposals;
 }
 
+/// Functions that cost more than storing and loading their value.
+std::set<Function> costly_calls(const Statement& statement) {
+  std::set<Function> found;
+  walk_expr(statement.body, [&](const Expr& e) {
+    const auto* call = std::get_if<Call>(&e.node);
+    if (call == nullptr) return;
+    switch (call->function) {
+      case Function::exp: case Function::exp2: case Function::log: case Function::tanh: case Function::erf: found.insert(call->function); break;
+      case Function::sqrt: case Function::rsqrt: case Function::abs: case Function::floor: case Function::ceil: case Function::round: break;
+    }
+  });
+  return found;
+}
+
+/// What a statement computes and a later one computes again for an element of its result: kept there meanwhile, where what lies between the
+/// two stays in the second cache. GPUs compute again rather than go to memory.
+std::vector<Proposal> propose_keeping(const Program& program, const Machine& machine, const ResolveOptions& options) {
+  std::vector<Proposal> proposals;
+  if (machine.has_agents()) return proposals;
+  const TypicalSizes sizes = complete_sizes(program, options.typical_sizes);
+  const Memory* cache = machine.find_memory("L2");
+  for (const Statement& s : program.statements()) {
+    const std::set<Function> calls = costly_calls(s);
+    if (calls.empty() || s.conditional()) continue;
+    const StatementView view = view_statement(program, s.name, iterator_members(s), sizes);
+    bool later = false;
+    for (const Statement& last : program.statements()) {
+      if (last.name == s.name) later = true;
+      if (!later || last.name == s.name || last.combine != Combine::assign || last.conditional() || program.tensor(last.write.tensor).role == TensorRole::local) continue;
+      const std::set<Function> again = costly_calls(last);
+      if (std::none_of(calls.begin(), calls.end(), [&](Function f) { return again.contains(f); })) continue;
+      double bytes = size_bytes(program.tensor(last.write.tensor).type);
+      for (std::size_t i = common_loops(program, s.name, last.name); i < s.iterators.size(); ++i) bytes *= view.ranges[i].typical;
+      if (cache == nullptr || bytes > cache->capacity / 2) continue;
+      std::vector<std::string> touched = names_of(s);
+      const std::vector<std::string> theirs = names_of(last);
+      touched.insert(touched.end(), theirs.begin(), theirs.end());
+      proposals.push_back({{"common_subexpressions", {s.name, last.write.tensor}, {}},
+                           last.name + " computes again what " + s.name + " has computed, and can keep it in " + last.write.tensor + " meanwhile", touched});
+    }
+  }
+  return proposals;
+}
+
 }  // namespace
 
 const std::vector<ProposalKind>& proposal_kinds() {
-  static const std::vector<ProposalKind> kinds = {{"scan", propose_scan}, {"inline", propose_inline}, {"split", propose_split}, {"offset", propose_offset}, {"local", propose_local}};
+  static const std::vector<ProposalKind> kinds = {{"scan", propose_scan}, {"inline", propose_inline}, {"split", propose_split}, {"offset", propose_offset}, {"local", propose_local},
+                                                   {"common_subexpressions", propose_keeping}};
   return kinds;
 }
 

@@ -228,46 +228,75 @@ static __attribute__((noinline)) void tileopt_kernel_0_softmax(const int64_t R, 
       for (int64_t j_2 = 0; j_2 <= tileopt_floord(N - 1, 64); j_2 += 1) {
         const int64_t j_2_v_n = N - 64 * j_2;
         if (j_2_v_n >= 64) {
+          float* const p0 = Y + (r * Y_s0 + 64 * j_2);
           const float* const p1 = X + (r * X_s0 + 64 * j_2);
-          f32x8 a = tileopt_exp_f32x8((*(const f32x8_u*)&p1[0]) - m_value);
-          f32x8 a_2 = tileopt_exp_f32x8((*(const f32x8_u*)&p1[8]) - m_value);
-          f32x8 a_3 = tileopt_exp_f32x8((*(const f32x8_u*)&p1[16]) - m_value);
-          f32x8 a_4 = tileopt_exp_f32x8((*(const f32x8_u*)&p1[24]) - m_value);
-          a = a + tileopt_exp_f32x8((*(const f32x8_u*)&p1[32]) - m_value);
-          a_2 = a_2 + tileopt_exp_f32x8((*(const f32x8_u*)&p1[40]) - m_value);
-          a_3 = a_3 + tileopt_exp_f32x8((*(const f32x8_u*)&p1[48]) - m_value);
-          a_4 = a_4 + tileopt_exp_f32x8((*(const f32x8_u*)&p1[56]) - m_value);
+          *(f32x8_u*)&p0[0] = tileopt_exp_f32x8((*(const f32x8_u*)&p1[0]) - m_value);
+          *(f32x8_u*)&p0[8] = tileopt_exp_f32x8((*(const f32x8_u*)&p1[8]) - m_value);
+          *(f32x8_u*)&p0[16] = tileopt_exp_f32x8((*(const f32x8_u*)&p1[16]) - m_value);
+          *(f32x8_u*)&p0[24] = tileopt_exp_f32x8((*(const f32x8_u*)&p1[24]) - m_value);
+          *(f32x8_u*)&p0[32] = tileopt_exp_f32x8((*(const f32x8_u*)&p1[32]) - m_value);
+          *(f32x8_u*)&p0[40] = tileopt_exp_f32x8((*(const f32x8_u*)&p1[40]) - m_value);
+          *(f32x8_u*)&p0[48] = tileopt_exp_f32x8((*(const f32x8_u*)&p1[48]) - m_value);
+          *(f32x8_u*)&p0[56] = tileopt_exp_f32x8((*(const f32x8_u*)&p1[56]) - m_value);
+        } else {
+          float* const p0 = Y + (r * Y_s0 + 64 * j_2);
+          const float* const p1 = X + (r * X_s0 + 64 * j_2);
+          for (int64_t v = 0; v < j_2_v_n && v < 64; v += 8) {
+            tileopt_store_part_f32x8(&p0[v], tileopt_exp_f32x8((tileopt_load_part_f32x8(&p1[v], j_2_v_n - v)) - m_value), j_2_v_n - v);
+          }
+        }
+      }
+      for (int64_t j_3 = 0; j_3 <= tileopt_floord(N - 1, 128); j_3 += 1) {
+        const int64_t j_3_v_n = N - 128 * j_3;
+        if (j_3_v_n >= 128) {
+          const float* const p1 = Y + (r * Y_s0 + 128 * j_3);
+          f32x8 a = *(const f32x8_u*)&p1[0];
+          f32x8 a_2 = *(const f32x8_u*)&p1[8];
+          f32x8 a_3 = *(const f32x8_u*)&p1[16];
+          f32x8 a_4 = *(const f32x8_u*)&p1[24];
+          a = a + (*(const f32x8_u*)&p1[32]);
+          a_2 = a_2 + (*(const f32x8_u*)&p1[40]);
+          a_3 = a_3 + (*(const f32x8_u*)&p1[48]);
+          a_4 = a_4 + (*(const f32x8_u*)&p1[56]);
+          a = a + (*(const f32x8_u*)&p1[64]);
+          a_2 = a_2 + (*(const f32x8_u*)&p1[72]);
+          a_3 = a_3 + (*(const f32x8_u*)&p1[80]);
+          a_4 = a_4 + (*(const f32x8_u*)&p1[88]);
+          a = a + (*(const f32x8_u*)&p1[96]);
+          a_2 = a_2 + (*(const f32x8_u*)&p1[104]);
+          a_3 = a_3 + (*(const f32x8_u*)&p1[112]);
+          a_4 = a_4 + (*(const f32x8_u*)&p1[120]);
           a = a + a_3;
           a_2 = a_2 + a_4;
           a = a + a_2;
           l_value += tileopt_fold_sum_f32x8(a);
         } else {
-          const float* const p1 = X + (r * X_s0 + 64 * j_2);
+          const float* const p1 = Y + (r * Y_s0 + 128 * j_3);
           f32x8 a = tileopt_splat_f32x8(0.0f);
-          for (int64_t v = 0; v < j_2_v_n && v < 64; v += 8) {
-            a = tileopt_keep_part_f32x8(a, a + tileopt_exp_f32x8((tileopt_load_part_f32x8(&p1[v], j_2_v_n - v)) - m_value), j_2_v_n - v);
+          for (int64_t v = 0; v < j_3_v_n && v < 128; v += 8) {
+            a = tileopt_keep_part_f32x8(a, a + (tileopt_load_part_f32x8(&p1[v], j_3_v_n - v)), j_3_v_n - v);
           }
           l_value += tileopt_fold_sum_f32x8(a);
         }
       }
-      for (int64_t j_3 = 0; j_3 <= tileopt_floord(N - 1, 64); j_3 += 1) {
-        const int64_t j_3_v_n = N - 64 * j_3;
-        if (j_3_v_n >= 64) {
-          float* const p0 = Y + (r * Y_s0 + 64 * j_3);
-          const float* const p1 = X + (r * X_s0 + 64 * j_3);
-          *(f32x8_u*)&p0[0] = tileopt_exp_f32x8((*(const f32x8_u*)&p1[0]) - m_value) / l_value;
-          *(f32x8_u*)&p0[8] = tileopt_exp_f32x8((*(const f32x8_u*)&p1[8]) - m_value) / l_value;
-          *(f32x8_u*)&p0[16] = tileopt_exp_f32x8((*(const f32x8_u*)&p1[16]) - m_value) / l_value;
-          *(f32x8_u*)&p0[24] = tileopt_exp_f32x8((*(const f32x8_u*)&p1[24]) - m_value) / l_value;
-          *(f32x8_u*)&p0[32] = tileopt_exp_f32x8((*(const f32x8_u*)&p1[32]) - m_value) / l_value;
-          *(f32x8_u*)&p0[40] = tileopt_exp_f32x8((*(const f32x8_u*)&p1[40]) - m_value) / l_value;
-          *(f32x8_u*)&p0[48] = tileopt_exp_f32x8((*(const f32x8_u*)&p1[48]) - m_value) / l_value;
-          *(f32x8_u*)&p0[56] = tileopt_exp_f32x8((*(const f32x8_u*)&p1[56]) - m_value) / l_value;
+      for (int64_t j_4 = 0; j_4 <= tileopt_floord(N - 1, 64); j_4 += 1) {
+        const int64_t j_4_v_n = N - 64 * j_4;
+        if (j_4_v_n >= 64) {
+          float* const p0 = Y + (r * Y_s0 + 64 * j_4);
+          const float* const p2 = Y + (r * Y_s0 + 64 * j_4);
+          *(f32x8_u*)&p0[0] = (*(const f32x8_u*)&p2[0]) / l_value;
+          *(f32x8_u*)&p0[8] = (*(const f32x8_u*)&p2[8]) / l_value;
+          *(f32x8_u*)&p0[16] = (*(const f32x8_u*)&p2[16]) / l_value;
+          *(f32x8_u*)&p0[24] = (*(const f32x8_u*)&p2[24]) / l_value;
+          *(f32x8_u*)&p0[32] = (*(const f32x8_u*)&p2[32]) / l_value;
+          *(f32x8_u*)&p0[40] = (*(const f32x8_u*)&p2[40]) / l_value;
+          *(f32x8_u*)&p0[48] = (*(const f32x8_u*)&p2[48]) / l_value;
+          *(f32x8_u*)&p0[56] = (*(const f32x8_u*)&p2[56]) / l_value;
         } else {
-          float* const p0 = Y + (r * Y_s0 + 64 * j_3);
-          const float* const p1 = X + (r * X_s0 + 64 * j_3);
-          for (int64_t v = 0; v < j_3_v_n && v < 64; v += 8) {
-            tileopt_store_part_f32x8(&p0[v], tileopt_exp_f32x8((tileopt_load_part_f32x8(&p1[v], j_3_v_n - v)) - m_value) / l_value, j_3_v_n - v);
+          float* const p0 = Y + (r * Y_s0 + 64 * j_4);
+          const float* const p2 = Y + (r * Y_s0 + 64 * j_4);
+          for (int64_t v = 0; v < j_4_v_n && v < 64; v += 8) {
+            tileopt_store_part_f32x8(&p0[v], (tileopt_load_part_f32x8(&p2[v], j_4_v_n - v)) / l_value, j_4_v_n - v);
           }
         }
       }
