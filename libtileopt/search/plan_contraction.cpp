@@ -298,6 +298,17 @@ std::vector<BufferDim> pack_layout(const PackedOperand& operand, const std::vect
   return layout;
 }
 
+/// Rows of the tensor one after the other, each into all panels: memory is read as it lies. Nothing where panels are what lies side by side.
+std::vector<std::string> copy_along_rows(const PackedOperand& operand, const std::vector<BufferDim>& layout) {
+  if (layout.size() < 3 || operand.depth > 1 || !operand.access.unit_stride(operand.divided)) return {};
+  if (layout.front().tensor_dim != layout.back().tensor_dim) return {};
+  std::vector<std::string> order;
+  for (std::size_t d = 1; d + 1 < layout.size(); ++d) order.push_back(layout[d].name);
+  order.push_back(layout.front().name);
+  order.push_back(layout.back().name);
+  return order;
+}
+
 PlanPart ContractionPlanner::build(NameTable& names) const {
   const Program& program = request_.program();
   const std::string serial = level_of_kind(request_.machine, LevelKind::sequential);
@@ -424,6 +435,7 @@ PlanPart ContractionPlanner::build(NameTable& names) const {
     std::vector<std::size_t> movers = moving;
     movers.push_back(operand.divided);
     promotion.layout = pack_layout(operand, movers, inner, digits);
+    promotion.copy_order = copy_along_rows(operand, promotion.layout);
     promotion.zero_fill = true;
     part.promotions.push_back(std::move(promotion));
   };

@@ -76,10 +76,10 @@ static __attribute__((noinline)) void tileopt_kernel_0_conv2d(const int64_t N, c
     for (int64_t fc = 0; fc <= tileopt_floord(F - 1, 1024); fc += 1) {
       for (int64_t c_c = 0; c_c <= tileopt_floord(C - 1, 112); c_c += 1) {
         float* restrict const W3_packed = (float*)(void*)(workspace + 0);
-        for (int64_t W3_fr = 0; W3_fr <= tileopt_min(63, (-64) * fc + (F - 1) / 16); W3_fr += 1) {
-          for (int64_t W3_r = 0; W3_r <= 2; W3_r += 1) {
-            for (int64_t W3_s = 0; W3_s <= 2; W3_s += 1) {
-              for (int64_t W3_cc = 0; W3_cc <= tileopt_min(111, C - 112 * c_c - 1); W3_cc += 1) {
+        for (int64_t W3_r = 0; W3_r <= 2; W3_r += 1) {
+          for (int64_t W3_s = 0; W3_s <= 2; W3_s += 1) {
+            for (int64_t W3_cc = 0; W3_cc <= tileopt_min(111, C - 112 * c_c - 1); W3_cc += 1) {
+              for (int64_t W3_fr = 0; W3_fr <= tileopt_min(63, (-64) * fc + (F - 1) / 16); W3_fr += 1) {
                 const int64_t W3_ff_n = F - 1024 * fc - 16 * W3_fr;
                 if (W3_ff_n >= 16) {
                   float* const p0 = W3_packed + (W3_fr * 16128 + W3_r * 5376 + W3_s * 1792 + W3_cc * 16);
@@ -288,10 +288,10 @@ static __attribute__((noinline)) void tileopt_kernel_0_conv2d(const int64_t N, c
       }
       if (C == 0) {
         float* restrict const W3_packed = (float*)(void*)(workspace + 0);
-        for (int64_t W3_fr = 0; W3_fr <= tileopt_min(63, (-64) * fc + (F - 1) / 16); W3_fr += 1) {
-          for (int64_t W3_r = 0; W3_r <= 2; W3_r += 1) {
-            for (int64_t W3_s = 0; W3_s <= 2; W3_s += 1) {
-              for (int64_t W3_cc = 0; W3_cc <= tileopt_min(111, C - 112 * 0 - 1); W3_cc += 1) {
+        for (int64_t W3_r = 0; W3_r <= 2; W3_r += 1) {
+          for (int64_t W3_s = 0; W3_s <= 2; W3_s += 1) {
+            for (int64_t W3_cc = 0; W3_cc <= tileopt_min(111, C - 112 * 0 - 1); W3_cc += 1) {
+              for (int64_t W3_fr = 0; W3_fr <= tileopt_min(63, (-64) * fc + (F - 1) / 16); W3_fr += 1) {
                 const int64_t W3_ff_n_2 = F - 1024 * fc - 16 * W3_fr;
                 if (W3_ff_n_2 >= 16) {
                   float* const p0 = W3_packed + (W3_fr * 16128 + W3_r * 5376 + W3_s * 1792 + W3_cc * 16);

@@ -70,8 +70,8 @@ static __attribute__((noinline)) void tileopt_kernel_0_gemm(const int64_t M, con
     for (int64_t jc = 0; jc <= tileopt_floord(N - 1, 1024); jc += 1) {
       for (int64_t kc = 0; kc <= tileopt_floord(K - 1, 512); kc += 1) {
         float* restrict const B_packed = (float*)(void*)(workspace + 0);
-        for (int64_t B_jr = 0; B_jr <= tileopt_min(63, (-64) * jc + (N - 1) / 16); B_jr += 1) {
-          for (int64_t B_kk = 0; B_kk <= tileopt_min(511, K - 512 * kc - 1); B_kk += 1) {
+        for (int64_t B_kk = 0; B_kk <= tileopt_min(511, K - 512 * kc - 1); B_kk += 1) {
+          for (int64_t B_jr = 0; B_jr <= tileopt_min(63, (-64) * jc + (N - 1) / 16); B_jr += 1) {
             const int64_t B_jj_n = N - 1024 * jc - 16 * B_jr;
             if (B_jj_n >= 16) {
               float* const p0 = B_packed + (B_jr * 8192 + B_kk * 16);
@@ -262,8 +262,8 @@ static __attribute__((noinline)) void tileopt_kernel_0_gemm(const int64_t M, con
       }
       if (K == 0) {
         float* restrict const B_packed = (float*)(void*)(workspace + 0);
-        for (int64_t B_jr = 0; B_jr <= tileopt_min(63, (-64) * jc + (N - 1) / 16); B_jr += 1) {
-          for (int64_t B_kk = 0; B_kk <= tileopt_min(511, K - 512 * 0 - 1); B_kk += 1) {
+        for (int64_t B_kk = 0; B_kk <= tileopt_min(511, K - 512 * 0 - 1); B_kk += 1) {
+          for (int64_t B_jr = 0; B_jr <= tileopt_min(63, (-64) * jc + (N - 1) / 16); B_jr += 1) {
             const int64_t B_jj_n_2 = N - 1024 * jc - 16 * B_jr;
             if (B_jj_n_2 >= 16) {
               float* const p0 = B_packed + (B_jr * 8192 + B_kk * 16);

@@ -8,7 +8,7 @@ namespace {
 
 TEST(Loops, SoftmaxStaysFusedWithAccumulatorsInRegisters) {
   const KernelPlan kernel = PlanCase(kernel_file("softmax")).kernel();
-  EXPECT_EQ(kernel.tree.write(), "r > (m_init ; m: j ; l_init ; l: j_2 ; Y: j_3)");
+  EXPECT_EQ(kernel.tree.write(), "r > (m_init ; m: j ; l_init ; l_common: j_2 ; l: j_3 ; Y: j_4)") << "exp is kept in Y";
   for (const char* tensor : {"m", "l"}) {
     ASSERT_NE(find_promotion(kernel, tensor), nullptr);
     EXPECT_EQ(find_promotion(kernel, tensor)->space, "register");
@@ -20,6 +20,9 @@ TEST(Loops, SoftmaxStaysFusedWithAccumulatorsInRegisters) {
   EXPECT_EQ(digits_text(kernel, "j"), "j:0@serial jv:128@atom");
   EXPECT_EQ(digits_text(kernel, "j_2"), "j_2:0@serial j_2_v:64@atom");
   EXPECT_FALSE(kernel.atoms.at("Y").stream) << "it fits the last cache";
+  const KernelPlan twice = PlanCase(kernel_file("softmax")).kernel("rewrite(\"none\")");
+  EXPECT_EQ(twice.tree.write(), "r > (m_init ; m: j ; l_init ; l: j_2 ; Y: j_3)");
+  EXPECT_EQ(digits_text(twice, "j_2"), "j_2:0@serial j_2_v:64@atom");
   ResolveOptions options;
   options.threads = 2;
   EXPECT_EQ(PlanCase(kernel_file("softmax")).kernel("", "x86-64-v3", options).find_digit("r")->level, "thread");
@@ -62,7 +65,10 @@ TEST(Loops, TransposeWithoutVectorsIsGathered) {
 TEST(Loops, LargeOutputsAreStreamedAndRowsFetched) {
   ResolveOptions options;
   options.typical_sizes = {{"R", 16384}, {"N", 4096}, {"M", 16384}};
-  const KernelPlan softmax = PlanCase(kernel_file("softmax")).kernel("", "x86-64-v3", options);
+  const KernelPlan kept = PlanCase(kernel_file("softmax")).kernel("", "x86-64-v3", options);
+  EXPECT_FALSE(kept.atoms.at("l_common").stream || kept.atoms.at("Y").stream) << "what is kept in Y is read again";
+  EXPECT_EQ(kept.atoms.at("l_common").prefetch, "r");
+  const KernelPlan softmax = PlanCase(kernel_file("softmax")).kernel("rewrite(\"none\")", "x86-64-v3", options);
   EXPECT_TRUE(softmax.atoms.at("Y").stream);
   EXPECT_EQ(softmax.atoms.at("Y").prefetch, "r");
   EXPECT_EQ(softmax.atoms.at("l").prefetch, "") << "the last reader of the row fetches";
