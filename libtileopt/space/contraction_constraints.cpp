@@ -47,8 +47,11 @@ void add_contraction_constraints(const KernelPart& part, const std::shared_ptr<c
         });
   const auto kib = [](double bytes) { return std::to_string(static_cast<long>(bytes / 1024)) + " KiB"; };
   const double l1 = cache_bytes(machine, 1), l2 = cache_bytes(machine, 2), l3 = cache_bytes(machine, 3);
-  limit(ConstraintKind::capacity, "right panel in L1",
-        "a panel of " + tile->right.tensor + " as wide as the tile fits " + kib(l1), with_depth({tile->lanes.atom}), l1,
+  const bool streams = streams_from_l2(machine, tile->bytes, tile->row_numbers[planned[tile->rows.atom]], tile->lane_numbers[planned[tile->lanes.atom]], tile->depth_unit);
+  const double panel = streams ? std::max(l1, l2 / 8) : l1;
+  limit(ConstraintKind::capacity, streams ? "right panel in L2" : "right panel in L1",
+        "a panel of " + tile->right.tensor + " as wide as the tile fits " + kib(panel) + (streams ? ", an eighth of L2, from where it streams" : ""),
+        with_depth({tile->lanes.atom}), panel,
         [tile, depth_of](const std::vector<std::size_t>& values) {
           return double(tile->lane_numbers[values[tile->lanes.atom]]) * depth_of(values) * tile->bytes;
         });

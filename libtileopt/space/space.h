@@ -17,7 +17,7 @@
 namespace tileopt {
 
 /// Changes with every change of the choices, of their values or of the constraints; in every record's key.
-inline constexpr int space_version = 1;
+inline constexpr int space_version = 2;
 
 enum class ChoiceKind { tile, order, parallel, promotion };
 std::string choice_kind_name(ChoiceKind kind);
