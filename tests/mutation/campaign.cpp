@@ -28,8 +28,11 @@ std::string Judged::text() const {
 }
 
 std::optional<ProvenanceFault> Campaign::enumerate(const Subject& subject, const std::vector<Ast>& asts, const std::vector<PrintFacts>& facts) {
-  auto found = references_.find(subject.kernel);
-  if (found == references_.end()) found = references_.emplace(subject.kernel, references_of(subject)).first;
+  // Pins may keep a rewrite away: another program of the same kernel.
+  std::string program = subject.kernel;
+  for (const Statement& s : subject.program->statements()) program += " " + s.name;
+  auto found = references_.find(program);
+  if (found == references_.end()) found = references_.emplace(program, references_of(subject)).first;
   for (const ProvenanceReference& reference : found->second)
     if (auto fault = enumerate_kernels(reference, asts, facts, subject.machine)) return fault;
   return std::nullopt;

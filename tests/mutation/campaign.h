@@ -49,7 +49,7 @@ class Campaign {
                                                      const Certificate& certificate);
 
   std::vector<Subject> subjects_;
-  std::map<std::string, std::vector<ProvenanceReference>> references_;
+  std::map<std::string, std::vector<ProvenanceReference>> references_;  ///< kernel and its statements -> at all sizes
 };
 
 // One line an operator: what it does, and which obligations may refute it. Markdown; docs/mutation.md holds it.
