@@ -79,7 +79,12 @@ class CollectivePlanner {
   long radix_of(std::size_t d) const {
     const std::size_t box = atom_.extents.size();
     if (d >= box) return atom_.agents[d - box];
-    return atom_.extents[d] != 0 ? atom_.extents[d] : std::max(1L, lanes_ / atom_.steps.lanes[d]);
+    if (atom_.extents[d] != 0) return atom_.extents[d];
+    // Open digits of the lanes: each fills up to the next one, the farthest takes what is left.
+    long above = lanes_;
+    for (std::size_t other = 0; other < box; ++other)
+      if (atom_.steps.lanes[other] > atom_.steps.lanes[d]) above = std::min(above, atom_.steps.lanes[other]);
+    return std::max(1L, above / atom_.steps.lanes[d]);
   }
   const MemberRange& range(std::size_t m) const { return c_.view.ranges[m]; }
   const std::string& iterator(std::size_t m) const { return c_.view.members[m]; }
@@ -89,7 +94,7 @@ class CollectivePlanner {
     const std::vector<long>& steps = right ? atom_.steps.lanes : atom_.steps.rows;
     long most = 1;
     for (std::size_t d = 0; d < atom_.extents.size(); ++d)
-      if (atom_.extents[d] != 0) most = std::max(most, steps[d] * atom_.extents[d]);
+      if (d != chunk()) most = std::max(most, steps[d] * radix_of(d));
     return most;
   }
   bool find_operands(std::string& why_not);
@@ -172,6 +177,7 @@ bool CollectivePlanner::shape(std::string& why_not) {
   else if (written(c_.left) || written(c_.right)) why_not = "the kernel writes a factor";
   else if (!moves_alone(c_.view.accesses[0], c_.rows) || !moves_alone(c_.view.accesses[0], c_.lanes)) why_not = "the result is no tile along " + iterator(c_.rows) + " and " + iterator(c_.lanes);
   else if (!find_factor(c_.left, c_.rows, rows(), left_, why_not) || !find_factor(c_.right, c_.lanes, lanes_, right_, why_not)) return false;
+  else if (lanes_ < depth_ && !right_.along_is_fast) why_not = c_.view.accesses[1 + c_.right].tensor + " lies along few lanes, and rows of its matrix have " + std::to_string(depth_) + " elements";
   else if (!find_operands(why_not)) return false;
   else if (slots() < 2) why_not = "two slots of both factors do not fit in the memory of a block";
   else return true;
@@ -491,7 +497,7 @@ PlanPart CollectivePlanner::build(NameTable& names) const {
   const auto add_dim = [&](std::size_t d, const std::string& on) {
     const bool of_rows = atom_.steps.rows[d] > 0;
     kept_result.layout.push_back({of_rows ? rows_dim : lanes_dim, name(d < box_digits ? "b" + std::to_string(d) : "a" + std::to_string(d - box_digits)), radix_of(d), on,
-                                  of_rows ? atom_.steps.rows[d] : atom_.steps.lanes[d]});
+                                  of_rows ? atom_.steps.rows[d] : std::min(lanes_, atom_.steps.lanes[d])});
   };
   for (std::size_t d = box_digits; d < box_digits + atom_.agents.size(); ++d) add_dim(d, agent);
   std::vector<std::size_t> registers;
@@ -614,7 +620,7 @@ std::vector<PartOption> plan_collective(const PlanRequest& request, const Contra
       Contraction turned = contraction;
       std::swap(turned.left, turned.right);
       std::swap(turned.rows, turned.lanes);
-      for (const long lanes : {64L, 128L}) add(turned, 1, lanes, kLeastFew);
+      for (const long lanes : {16L, 32L, 64L, 128L}) add(turned, 1, lanes, kLeastFew);
     }
     std::stable_sort(options.begin(), options.end(), [](const PartOption& a, const PartOption& b) { return a.seconds < b.seconds; });
     return options;

@@ -73,7 +73,10 @@ class ShapeBuilder {
   void add_atom(const AtomChoice& choice, ShapeStatement& result) const {
     const Atom* atom = choice.atom.empty() ? nullptr : machine_.find_atom(choice.atom);
     if (atom && atom->body == "multiply_add") result.leaf = ShapeLeaf::multiply_add;
-    if (atom && atom->body == "dot") {
+    if (atom && atom->is_collective()) {
+      result.leaf = ShapeLeaf::multiply_add;
+      result.products = std::max(1.0, atom->throughput / std::max(machine_.fma_per_cycle, 0.1));
+    } else if (atom && atom->body == "dot") {
       result.leaf = ShapeLeaf::multiply_add;
       result.products = std::max(1.0, double(atom->extents.at(1)) * atom->throughput / std::max(machine_.fma_per_cycle, 0.1));
       result.summed_at_once = double(atom->extents.at(1));

@@ -198,6 +198,8 @@ TILEOPT_EMULATOR_WORD tileopt_emulator_matrix tileopt_matrix(const void* first, 
     tileopt_emulator_multiply(&request);                                                                                                  \
   }
 #define TILEOPT_EMULATOR_WGMMAS(columns) TILEOPT_EMULATOR_WGMMA(bf16, 0, columns) TILEOPT_EMULATOR_WGMMA(f16, 1, columns)
+TILEOPT_EMULATOR_WGMMAS(16)
+TILEOPT_EMULATOR_WGMMAS(32)
 TILEOPT_EMULATOR_WGMMAS(64)
 TILEOPT_EMULATOR_WGMMAS(128)
 TILEOPT_EMULATOR_WGMMAS(192)
@@ -239,6 +241,8 @@ TILEOPT_EMULATOR_WORD void tileopt_copy_box5(void* shared, const tileopt_tensor_
 /* The pointer has escaped: what is computed later shows in the array. */
 #define TILEOPT_EMULATOR_HOLD(count) \
   TILEOPT_EMULATOR_WORD void tileopt_hold##count(float (&d)[count]) { __asm__ volatile("" ::"r"(d) : "memory"); }
+TILEOPT_EMULATOR_HOLD(8)
+TILEOPT_EMULATOR_HOLD(16)
 TILEOPT_EMULATOR_HOLD(32)
 TILEOPT_EMULATOR_HOLD(64)
 TILEOPT_EMULATOR_HOLD(96)
