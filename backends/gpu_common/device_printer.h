@@ -16,6 +16,9 @@
 
 namespace tileopt {
 
+/// Pipes of the machine files that CUDA has words for.
+inline constexpr const char *kCopyPipe = "async_copy", *kMatrixPipe = "wgmma", *kBoxPipe = "tma";
+
 struct PrintedLaunches {
   KernelCall call;        ///< of the host function; it returns 0, 6 (a launch failed) or 7 (too many blocks)
   std::string kernels;    ///< __global__ functions

@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "passes/bulk_copy.h"
-#include "search/statement_shape.h"
+#include "search/collective_planner.h"
 #include "support/text.h"
 
 namespace tileopt {
@@ -13,9 +13,8 @@ namespace {
 constexpr long kGroups = 2;            ///< of agents that run an atom together, in a block: one issues while the other waits
 constexpr double kFewRows = 128;       ///< up to which the columns are the tile's rows: few rows are its lanes, and blocks are many
 constexpr double kLeastFew = 8;        ///< of those
-constexpr long kPieceBytes = 16;       ///< that an agent copies at a time, and that swizzled rows consist of
 constexpr long kGroupRows = 8;         ///< that a swizzled matrix repeats after
-constexpr long kMostSlots = 4;         ///< that threads fill: a power of two is cheap to number
+constexpr long kMostFilled = 4;         ///< that threads fill: a power of two is cheap to number
 constexpr long kMostBoxes = 8;         ///< that an engine fills
 constexpr double kOtherBytes = 512;    ///< barriers of the slots, and gaps between arrays
 constexpr long kBand = 16;             ///< blocks along the rows that run beside each other, so that they share what they read
@@ -23,131 +22,37 @@ constexpr double kLeastSum = 64;       ///< terms from which tiles pay
 constexpr double kLeastSide = 64;
 constexpr double kStartCycles = 4000;  ///< of a block: first copies, last stores
 
-/// Of one statement, whose accesses lie in its domain.
-bool same_element(const Access& first, const Access& second) {
-  const isl::map a = first.index.as_map(), b = second.index.as_map();
-  return a.intersect_domain(b.domain()).is_equal(b.intersect_domain(a.domain()));
+/// The elementwise atom with the narrowest, or the widest, accesses: what sets registers, and what stores them.
+const Atom* elementwise(const Machine& machine, bool wide) {
+  const Atom* found = nullptr;
+  for (const Atom& atom : machine.atoms) {
+    if (atom.body != "elementwise" || !atom.pipe.empty()) continue;
+    const bool better = found == nullptr || (wide ? atom.widest_access(true) > found->widest_access(true) : atom.widest_access(true) < found->widest_access(true));
+    if (better) found = &atom;
+  }
+  return found;
 }
 
-/// What else the epilogue reads: a tile of it comes into the block's memory first.
-struct Operand {
-  std::string tensor;
-  int row_dim = -1, lane_dim = -1;  ///< subscripts that rows and lanes move; -1: none
-  bool lanes_are_fast = true;
-  long element_bytes = 4;
-};
+}  // namespace
 
-/// One factor as it lies.
-struct Factor {
-  const AccessView* access = nullptr;
-  std::size_t across = 0, along = 0;  ///< subscripts that rows (or lanes), and the sum, move
-  long extent = 0;                    ///< of the tile across
-  bool along_is_fast = true;
-};
-
-class CollectivePlanner {
- public:
-  CollectivePlanner(const PlanRequest& request, const Contraction& contraction, std::string epilogue, const Atom& atom, const Atom& box, const Atom& store, long groups, long lanes, double least_lanes)
-      : request_(request), c_(contraction), epilogue_(std::move(epilogue)), atom_(atom), box_(box), store_(store), groups_(groups), lanes_(lanes), least_lanes_(least_lanes) {
-    together_ = 1;
-    for (const long radix : atom.agents) together_ *= radix;
-    for (std::size_t d = 0; d < atom.steps.rows.size(); ++d) group_rows_ += atom.steps.rows[d] * (radix_of(d) - 1);
-    ++group_rows_;
-    depth_ = atom.find_operand("left")->swizzle / element_bytes();
-    for (const Atom& copy : request.machine.atoms) {
-      const Pipe* pipe = request.machine.pipe_of(copy.name);
-      if (copy.body != "copy" || pipe == nullptr) continue;
-      if (pipe->completion == Completion::counted && copy.find_operand("result")->swizzle == atom.find_operand("left")->swizzle) boxes_ = &copy;
-      if (pipe->completion == Completion::group && copy.widest_access(true) >= kPieceBytes && pieces_ == nullptr) pieces_ = &copy;
-    }
-    // One agent copies whole boxes where the engine takes both factors as they lie.
-    for (const std::size_t read : {c_.left, c_.right})
-      if (boxes_ != nullptr && no_boxes_.empty()) no_boxes_ = why_not_boxes(request.program(), request.program().tensor(c_.view.accesses[1 + read].tensor), boxes_->widest_access(false));
-    if (!no_boxes_.empty()) boxes_ = nullptr;
+CollectivePlanner::CollectivePlanner(const PlanRequest& request, const Contraction& contraction, std::string epilogue, const Atom& atom, const Atom& box, const Atom& store, long groups, long lanes, double least_lanes)
+    : request_(request), c_(contraction), epilogue_(std::move(epilogue)), atom_(atom), box_(box), store_(store), groups_(groups), lanes_(lanes), least_lanes_(least_lanes) {
+  together_ = 1;
+  for (const long radix : atom.agents) together_ *= radix;
+  for (std::size_t d = 0; d < atom.steps.rows.size(); ++d) group_rows_ += atom.steps.rows[d] * (radix_of(d) - 1);
+  ++group_rows_;
+  depth_ = atom.find_operand("left")->swizzle / element_bytes();
+  for (const Atom& copy : request.machine.atoms) {
+    const Pipe* pipe = request.machine.pipe_of(copy.name);
+    if (copy.body != "copy" || pipe == nullptr) continue;
+    if (pipe->completion == Completion::counted && copy.find_operand("result")->swizzle == atom.find_operand("left")->swizzle) boxes_ = &copy;
+    if (pipe->completion == Completion::group && copy.widest_access(true) >= kPieceBytes && pieces_ == nullptr) pieces_ = &copy;
   }
-
-  bool shape(std::string& why_not);
-  std::string label() const { return atom_.name + " tiles of " + std::to_string(rows()) + "x" + std::to_string(lanes_); }
-  double seconds() const;
-  PlanPart build(NameTable& names) const;
-
- private:
-  int element_bytes() const { return c_.view.accesses[1 + c_.left].element_bytes; }
-  long rows() const { return groups_ * group_rows_; }
-  long threads() const { return groups_ * together_; }
-  /// Of a box digit, or of the agents behind them. The open extent of the box is the outermost digit of the lanes.
-  long radix_of(std::size_t d) const {
-    const std::size_t box = atom_.extents.size();
-    if (d >= box) return atom_.agents[d - box];
-    if (atom_.extents[d] != 0) return atom_.extents[d];
-    // Open digits of the lanes: each fills up to the next one, the farthest takes what is left.
-    long above = lanes_;
-    for (std::size_t other = 0; other < box; ++other)
-      if (atom_.steps.lanes[other] > atom_.steps.lanes[d]) above = std::min(above, atom_.steps.lanes[other]);
-    return std::max(1L, above / atom_.steps.lanes[d]);
-  }
-  const MemberRange& range(std::size_t m) const { return c_.view.ranges[m]; }
-  const std::string& iterator(std::size_t m) const { return c_.view.members[m]; }
-  std::size_t sum() const { return c_.reduction.back(); }
-  /// Rows that one digit of the atom's box runs over: they lie in what one agent copies.
-  long reach(bool right) const {
-    const std::vector<long>& steps = right ? atom_.steps.lanes : atom_.steps.rows;
-    long most = 1;
-    for (std::size_t d = 0; d < atom_.extents.size(); ++d)
-      if (d != chunk()) most = std::max(most, steps[d] * radix_of(d));
-    return most;
-  }
-  bool find_operands(std::string& why_not);
-  std::size_t iterator_of(const StatementView& epilogue, std::size_t m) const;
-  std::size_t result_read() const;
-  long operand_elements(const Operand& operand) const;
-  long agents_across(long extent, long most, const std::vector<long>& steps) const;
-  Promotion promote_operand(const Operand& operand, const std::string& after, NameTable& digits) const;
-  bool find_factor(std::size_t read, std::size_t across, long extent, Factor& factor, std::string& why_not) const;
-  long slots() const;
-  long slot_bytes() const { return (rows() + lanes_) * depth_ * element_bytes(); }
-  /// The farthest digit of the lanes in the atom's box: what is made of the result is stored one value of it after the other.
-  std::size_t chunk() const {
-    std::size_t far = 0;
-    for (std::size_t d = 0; d < atom_.extents.size(); ++d)
-      if (atom_.steps.lanes[d] > atom_.steps.lanes[far]) far = d;
-    return far;
-  }
-  bool in_chunks() const { return radix_of(chunk()) > 1; }
-  long chunk_lanes() const { return lanes_ / radix_of(chunk()); }
-  /// Neighbours of the epilogue's result lie along the lanes.
-  bool stores_lanes() const;
-  long stage_bytes() const {
-    const long fast = stores_lanes() ? chunk_lanes() : rows(), slow = stores_lanes() ? rows() : chunk_lanes();
-    long bytes = slow * (fast + stage_pad()) * stage_element_bytes();
-    for (const Operand& operand : operands_) bytes += operand_elements(operand) * operand.element_bytes + kBlockAlignment;
-    return bytes;
-  }
-  long stage_pad() const { return kPieceBytes / stage_element_bytes(); }
-  long stage_element_bytes() const { return size_bytes(request_.program().tensor(request_.program().statement(epilogue_).write.tensor).type); }
-  Promotion promote_factor(const Factor& factor, const std::string& after, NameTable& digits) const;
-  Promotion stage_result(const std::string& after, NameTable& digits) const;
-  std::string fresh(std::string name) const {
-    while (request_.program().has_tensor(name)) name += "_";
-    return name;
-  }
-  std::string level(LevelKind kind) const { return level_of_kind(request_.machine, kind); }
-
-  const PlanRequest& request_;
-  const Contraction c_;
-  std::string epilogue_;
-  const Atom& atom_;
-  const Atom& box_;
-  const Atom& store_;
-  long groups_, lanes_;
-  double least_lanes_;  ///< from which the tile pays
-  long together_ = 1, group_rows_ = 0, depth_ = 0;
-  Factor left_, right_;
-  std::vector<Operand> operands_;
-  const Atom* boxes_ = nullptr;   ///< copies a whole box, issued by one agent
-  const Atom* pieces_ = nullptr;  ///< copies what one agent has side by side
-  std::string no_boxes_;          ///< why the first is not used
-};
+  // One agent copies whole boxes where the engine takes both factors as they lie.
+  for (const std::size_t read : {c_.left, c_.right})
+    if (boxes_ != nullptr && no_boxes_.empty()) no_boxes_ = why_not_boxes(request.program(), request.program().tensor(c_.view.accesses[1 + read].tensor), boxes_->widest_access(false));
+  if (!no_boxes_.empty()) boxes_ = nullptr;
+}
 
 bool CollectivePlanner::find_factor(std::size_t read, std::size_t across, long extent, Factor& factor, std::string& why_not) const {
   const AccessView& access = c_.view.accesses[1 + read];
@@ -184,116 +89,10 @@ bool CollectivePlanner::shape(std::string& why_not) {
   return false;
 }
 
-/// The epilogue's read of the result.
-std::size_t CollectivePlanner::result_read() const {
-  const Statement& last = request_.program().statement(epilogue_);
-  std::size_t r = 0;
-  while (last.reads[r].tensor != c_.view.accesses[0].tensor) ++r;
-  return r;
-}
-
-/// The iterator of the epilogue that moves the same subscript of the result as the member does.
-std::size_t CollectivePlanner::iterator_of(const StatementView& epilogue, std::size_t m) const {
-  const AccessView& source = epilogue.accesses[1 + result_read()];
-  for (std::size_t i = 0; i < epilogue.members.size(); ++i)
-    if (source.dims_of(i) == c_.view.accesses[0].dims_of(m)) return i;
-  return epilogue.members.size();
-}
-
-bool CollectivePlanner::find_operands(std::string& why_not) {
-  const Statement& last = request_.program().statement(epilogue_);
-  const StatementView view = view_statement(request_.program(), epilogue_, iterator_members(last), request_.sizes);
-  operands_.clear();
-  for (std::size_t r = 0; r < last.reads.size(); ++r) {
-    const std::string& tensor = last.reads[r].tensor;
-    const AccessView& access = view.accesses[1 + r];
-    if (tensor == c_.view.accesses[0].tensor || request_.program().tensor(tensor).shape.empty()) continue;
-    Operand operand{tensor};
-    operand.element_bytes = access.element_bytes;
-    for (const std::size_t m : {c_.rows, c_.lanes}) {
-      const std::size_t i = iterator_of(view, m);
-      if (!access.affine || (access.moves_with(i) && !moves_alone(access, i))) {
-        why_not = epilogue_ + " reads no tile of " + tensor;
-        return false;
-      }
-      if (access.moves_with(i)) (m == c_.rows ? operand.row_dim : operand.lane_dim) = static_cast<int>(access.dims_of(i).front());
-    }
-    const auto earlier = std::find_if(last.reads.begin(), last.reads.begin() + static_cast<long>(r), [&](const Access& other) { return other.tensor == tensor; });
-    if (earlier != last.reads.begin() + static_cast<long>(r) && same_element(*earlier, last.reads[r])) continue;
-    const bool again = std::any_of(operands_.begin(), operands_.end(), [&](const Operand& o) { return o.tensor == tensor; });
-    const bool written = std::any_of(request_.kernel.statements().begin(), request_.kernel.statements().end(), [&](const std::string& name) { return request_.program().statement(name).write.tensor == tensor; });
-    if (again || written || (operand.row_dim < 0 && operand.lane_dim < 0)) {
-      why_not = epilogue_ + " reads " + tensor + (again ? " in two places" : written ? ", which the kernel writes" : " in one place for a whole tile");
-      return false;
-    }
-    operand.lanes_are_fast = operand.lane_dim >= 0 && (operand.row_dim < 0 || !access.contiguous || static_cast<int>(*access.contiguous) != operand.row_dim);
-    operands_.push_back(operand);
-  }
-  return true;
-}
-
-long CollectivePlanner::operand_elements(const Operand& operand) const {
-  const long fast = operand.lanes_are_fast ? chunk_lanes() : rows(), pad = kPieceBytes / operand.element_bytes;
-  if (operand.row_dim < 0 || operand.lane_dim < 0) return fast;
-  return (operand.lanes_are_fast ? rows() : chunk_lanes()) * (fast + pad);
-}
-
-/// As many agents along `extent` rows (or lanes) as there are, where digits that the atom runs at once lie on one side of the cut: their steps
-/// are multiples of what the agents take at a time, or stay inside of it.
-long CollectivePlanner::agents_across(long extent, long most, const std::vector<long>& steps) const {
-  const auto cuts_none = [&](long agents) {
-    for (std::size_t d = 0; d < atom_.extents.size(); ++d)
-      if (steps[d] > 0 && d != chunk() && steps[d] % agents != 0 && agents % (steps[d] * radix_of(d)) != 0) return false;
-    return true;
-  };
-  long agents = std::min(extent, most);
-  while (agents > 1 && !cuts_none(agents)) agents /= 2;
-  return agents;
-}
-
-bool CollectivePlanner::stores_lanes() const {
-  const Statement& last = request_.program().statement(epilogue_);
-  const StatementView view = view_statement(request_.program(), epilogue_, iterator_members(last), request_.sizes);
-  const AccessView& target = view.accesses[0];
-  return !target.contiguous || target.dims_of(iterator_of(view, c_.rows)).front() != *target.contiguous;
-}
-
-/// Threads copy pieces of rows that lie side by side in the tensor.
-Promotion CollectivePlanner::promote_operand(const Operand& operand, const std::string& after, NameTable& digits) const {
-  Promotion promotion;
-  promotion.tensor = operand.tensor;
-  promotion.array = fresh(operand.tensor + "_shared");
-  promotion.after = after;
-  promotion.statements = {epilogue_};
-  promotion.space = "shared";
-  promotion.element = type_name(request_.program().tensor(operand.tensor).type);
-  promotion.zero_fill = true;
-  const auto name = [&](const std::string& part) { return digits.unique(promotion.array + "_" + part); };
-  const std::string agent = level(LevelKind::barrier), serial = level(LevelKind::sequential);
-  const int fast = operand.lanes_are_fast ? operand.lane_dim : operand.row_dim, slow = operand.lanes_are_fast ? operand.row_dim : operand.lane_dim;
-  const long fast_extent = operand.lanes_are_fast ? chunk_lanes() : rows(), slow_extent = operand.lanes_are_fast ? rows() : chunk_lanes(), piece = kPieceBytes / operand.element_bytes;
-  const long x_agents = std::min(threads(), fast_extent / piece);
-  const long y_agents = agents_across(slow_extent, threads() / x_agents, operand.lanes_are_fast ? atom_.steps.rows : atom_.steps.lanes);
-  const std::string y = name("y"), x = name("x");
-  if (slow >= 0) {
-    promotion.pad = piece;
-    if (slow_extent > y_agents) promotion.layout.push_back({slow, name("s"), slow_extent / y_agents, serial, y_agents});
-    promotion.layout.push_back({slow, y, y_agents, agent, 1});
-    promotion.copy_order.push_back(y);
-  }
-  if (fast_extent / piece > x_agents) promotion.layout.push_back({fast, name("c"), fast_extent / piece / x_agents, serial, piece * x_agents});
-  promotion.layout.push_back({fast, x, x_agents, agent, piece});
-  promotion.layout.push_back({fast, name("v"), piece, "", 1});
-  promotion.copy_order.push_back(x);
-  for (const BufferDim& dim : promotion.layout)
-    if (!contains(promotion.copy_order, dim.name)) promotion.copy_order.push_back(dim.name);
-  return promotion;
-}
-
 long CollectivePlanner::slots() const {
   const Space* space = request_.machine.find_space("shared");
   const double room = space == nullptr ? 0 : space->capacity - double(stage_bytes()) - kOtherBytes;
-  return std::min(boxes_ == nullptr ? kMostSlots : kMostBoxes, long(room / double(slot_bytes())));
+  return std::min(boxes_ == nullptr ? kMostFilled : kMostBoxes, long(room / double(slot_bytes())));
 }
 
 double CollectivePlanner::seconds() const {
@@ -350,38 +149,6 @@ Promotion CollectivePlanner::promote_factor(const Factor& factor, const std::str
   promotion.copy_order = {y, r, x};
   for (const BufferDim& dim : promotion.layout)
     if (!contains({y, r, x}, dim.name)) promotion.copy_order.push_back(dim.name);
-  return promotion;
-}
-
-/// What is made of the result waits in the block's memory until whole rows of it are stored.
-Promotion CollectivePlanner::stage_result(const std::string& after, NameTable& digits) const {
-  const Statement& statement = request_.program().statement(epilogue_);
-  const StatementView view = view_statement(request_.program(), epilogue_, iterator_members(statement), request_.sizes);
-  const AccessView& target = view.accesses[0];
-  const auto dim_of = [&](std::size_t m) { return static_cast<int>(target.dims_of(iterator_of(view, m)).front()); };
-  Promotion promotion;
-  promotion.tensor = statement.write.tensor;
-  promotion.array = fresh(promotion.tensor + "_shared");
-  promotion.after = after;
-  promotion.statements = {epilogue_};
-  promotion.space = "shared";
-  promotion.element = type_name(request_.program().tensor(promotion.tensor).type);
-  promotion.pad = stage_pad();
-  const auto name = [&](const std::string& part) { return digits.unique(promotion.array + "_" + part); };
-  const std::string agent = level(LevelKind::barrier), serial = level(LevelKind::sequential);
-  const bool lanes_are_fast = stores_lanes();
-  const int fast = dim_of(lanes_are_fast ? c_.lanes : c_.rows), slow = dim_of(lanes_are_fast ? c_.rows : c_.lanes);
-  const long fast_extent = lanes_are_fast ? chunk_lanes() : rows(), slow_extent = lanes_are_fast ? rows() : chunk_lanes();
-  const long piece = kPieceBytes / stage_element_bytes(), x_agents = std::min(threads(), fast_extent / piece);
-  const long y_agents = agents_across(slow_extent, threads() / x_agents, lanes_are_fast ? atom_.steps.rows : atom_.steps.lanes);
-  const std::string y = name("y"), x = name("x");
-  promotion.layout = {{slow, name("s"), slow_extent / y_agents, serial, y_agents}, {slow, y, y_agents, agent, 1}};
-  if (fast_extent / piece > x_agents) promotion.layout.push_back({fast, name("c"), fast_extent / piece / x_agents, serial, piece * x_agents});
-  promotion.layout.push_back({fast, x, x_agents, agent, piece});
-  promotion.layout.push_back({fast, name("v"), piece, "", 1});
-  promotion.copy_order = {y, x};
-  for (const BufferDim& dim : promotion.layout)
-    if (dim.name != y && dim.name != x) promotion.copy_order.push_back(dim.name);
   return promotion;
 }
 
@@ -522,77 +289,6 @@ PlanPart CollectivePlanner::build(NameTable& names) const {
   part.pipelines.push_back(std::move(pipelining));
   names = digits;
   return part;
-}
-
-/// The elementwise atom with the narrowest, or the widest, accesses: what sets registers, and what stores them.
-const Atom* elementwise(const Machine& machine, bool wide) {
-  const Atom* found = nullptr;
-  for (const Atom& atom : machine.atoms) {
-    if (atom.body != "elementwise" || !atom.pipe.empty()) continue;
-    const bool better = found == nullptr || (wide ? atom.widest_access(true) > found->widest_access(true) : atom.widest_access(true) < found->widest_access(true));
-    if (better) found = &atom;
-  }
-  return found;
-}
-
-/// What an elementwise atom computes.
-bool computes_elements(const ExprPtr& body) {
-  bool simple = true;
-  walk_expr(body, [&](const Expr& e) {
-    if (std::holds_alternative<Select>(e.node) || std::holds_alternative<IndexValue>(e.node) || is_tuple(e.type) || e.type == ElementType::boolean) simple = false;
-    static const BinaryOp known[] = {BinaryOp::add, BinaryOp::sub, BinaryOp::mul, BinaryOp::divide, BinaryOp::min, BinaryOp::max};
-    if (const auto* binary = std::get_if<Binary>(&e.node)) simple = simple && std::find(std::begin(known), std::end(known), binary->op) != std::end(known);
-  });
-  return simple;
-}
-
-/// { E[..] -> X[x] } takes every element once.
-bool reads_each_once(const Program& program, const Statement& reader, const Access& read, const isl::set& written) {
-  const isl::map map = read.index.as_map().intersect_domain(reader.domain).intersect_params(program.context());
-  return map.is_injective() && map.range().is_equal(written.intersect_params(program.context()));
-}
-
-}  // namespace
-
-std::string find_epilogue(const PlanRequest& request, const Contraction& contraction) {
-  const Program& program = request.program();
-  const std::string& tensor = contraction.view.accesses[0].tensor;
-  if (contraction.init.empty() || program.tensor(tensor).role != TensorRole::local) return "";
-  std::string found;
-  for (const Statement& statement : program.statements()) {
-    if (statement.name == contraction.statement || statement.name == contraction.init) continue;
-    if (statement.write.tensor == tensor) return "";
-    const bool reads = std::any_of(statement.reads.begin(), statement.reads.end(), [&](const Access& read) { return read.tensor == tensor; });
-    if (!reads) continue;
-    if (!found.empty()) return "";
-    found = statement.name;
-  }
-  if (found.empty() || !contains(request.kernel.statements(), found)) return "";
-  const Statement& statement = program.statement(found);
-  if (statement.combine != Combine::assign || statement.conditional() || !computes_elements(statement.body)) return "";
-  std::size_t read = statement.reads.size();  // of the result, always of one element
-  for (std::size_t r = 0; r < statement.reads.size(); ++r) {
-    if (statement.reads[r].tensor != tensor) continue;
-    if (read < statement.reads.size() && !same_element(statement.reads[read], statement.reads[r])) return "";
-    read = r;
-  }
-  const Statement& init = program.statement(contraction.init);  // where there are no terms too
-  const isl::set written = init.write.index.as_map().intersect_domain(init.domain).range();
-  if (!reads_each_once(program, statement, statement.reads[read], written)) return "";
-  const StatementView view = view_statement(program, found, iterator_members(statement), request.sizes);
-  const AccessView &target = view.accesses[0], &source = view.accesses[1 + read], &result = contraction.view.accesses[0];
-  if (!target.affine || !source.affine) return "";
-  for (std::size_t m = 0; m < contraction.view.members.size(); ++m) {
-    if (!result.moves_with(m)) continue;
-    const auto at = [&] {
-      for (std::size_t i = 0; i < view.members.size(); ++i)
-        if (source.dims_of(i) == result.dims_of(m) && moves_alone(source, i) && moves_alone(target, i)) return i;
-      return view.members.size();
-    }();
-    if (at == view.members.size()) return "";
-    if (m == contraction.lanes && (!target.contiguous || target.dims_of(at).front() != *target.contiguous)) return "";
-  }
-  return found;
 }
 
 std::vector<PartOption> plan_collective(const PlanRequest& request, const Contraction& contraction, const std::string& epilogue, std::string& why_not) {
