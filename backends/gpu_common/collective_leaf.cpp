@@ -64,8 +64,9 @@ class Caller {
       if (atom_.steps.depth[d] == 1) last = d;
     TILEOPT_CHECK(last < leaf_.radices.size(), "atom " + atom_.name + " has no innermost digit of its sum");
     matrix.turned = !operand.contiguous(last);
+    // A slab is as wide as a row in memory: the digit that steps from one to the next, where there are several.
     const std::size_t slabs = find_digit(atom_.steps.lanes);
-    if (right && matrix.turned && leaf_.radices[slabs] > 1) {
+    if (right && matrix.turned && atom_.steps.lanes[slabs] * size_bytes(storage.element) >= wanted.swizzle) {
       const auto step = operand.memory_step(slabs);
       if (!step) refuse("atom", leaf_.statement->name, "slabs of " + storage.array + " lie no constant number of bytes apart");
       matrix.leading = *step * size_bytes(storage.element);

@@ -57,7 +57,7 @@ ItemResult check_one(const Item& item, const Options& options) {
   if (!compiled.module) return compiled.failed;
   const CheckReport report = check_module(item, *compiled.module, options);
   ItemResult result;
-  result.summary = std::string("proved; ") + (options.emulate ? "emulated: " : "") + report.text();
+  result.summary = std::string(item.request.proof.attempt ? "proved; " : "not proved, as asked; ") + (options.emulate ? "emulated: " : "") + report.text();
   result.details["obligations"] = certificate_summary(compiled.module->certificate);
   result.details["runs"] = report.runs;
   result.details["sizes"] = Document::array();

@@ -69,6 +69,10 @@ bool CollectivePlanner::find_operands(std::string& why_not) {
     }
     const auto earlier = std::find_if(last.reads.begin(), last.reads.begin() + static_cast<long>(r), [&](const Access& other) { return other.tensor == tensor; });
     if (earlier != last.reads.begin() + static_cast<long>(r) && same_element(*earlier, last.reads[r])) continue;
+    if (tensor == c_.view.accesses[1 + c_.left].tensor || tensor == c_.view.accesses[1 + c_.right].tensor) {
+      why_not = epilogue_ + " reads " + tensor + ", which is a factor: it is kept in one way only";
+      return false;
+    }
     const bool again = std::any_of(operands_.begin(), operands_.end(), [&](const Operand& o) { return o.tensor == tensor; });
     const bool written = std::any_of(request_.kernel.statements().begin(), request_.kernel.statements().end(), [&](const std::string& name) { return request_.program().statement(name).write.tensor == tensor; });
     if (again || written || (operand.row_dim < 0 && operand.lane_dim < 0)) {
@@ -87,8 +91,8 @@ long CollectivePlanner::operand_elements(const Operand& operand) const {
   return (operand.lanes_are_fast ? rows() : chunk_lanes()) * (fast + pad);
 }
 
-/// As many agents along `extent` rows (or lanes) as there are, where digits that the atom runs at once lie on one side of the cut: their steps
-/// are multiples of what the agents take at a time, or stay inside of it.
+/// How many of `extent` rows (or lanes) are taken at a time, by as many agents or by one: at most `most`, and so that digits that the atom runs at
+/// once lie on one side of the cut: their steps are multiples of it, or stay inside of it.
 long CollectivePlanner::agents_across(long extent, long most, const std::vector<long>& steps) const {
   const auto cuts_none = [&](long agents) {
     for (std::size_t d = 0; d < atom_.extents.size(); ++d)
@@ -120,7 +124,8 @@ Promotion CollectivePlanner::promote_operand(const Operand& operand, const std::
   const auto name = [&](const std::string& part) { return digits.unique(promotion.array + "_" + part); };
   const std::string agent = level(LevelKind::barrier), serial = level(LevelKind::sequential);
   const int fast = operand.lanes_are_fast ? operand.lane_dim : operand.row_dim, slow = operand.lanes_are_fast ? operand.row_dim : operand.lane_dim;
-  const long fast_extent = operand.lanes_are_fast ? chunk_lanes() : rows(), slow_extent = operand.lanes_are_fast ? rows() : chunk_lanes(), piece = kPieceBytes / operand.element_bytes;
+  const long fast_extent = operand.lanes_are_fast ? chunk_lanes() : rows(), slow_extent = operand.lanes_are_fast ? rows() : chunk_lanes();
+  const long piece = agents_across(fast_extent, kPieceBytes / operand.element_bytes, operand.lanes_are_fast ? atom_.steps.lanes : atom_.steps.rows);
   const long x_agents = std::min(threads(), fast_extent / piece);
   const long y_agents = agents_across(slow_extent, threads() / x_agents, operand.lanes_are_fast ? atom_.steps.rows : atom_.steps.lanes);
   const std::string y = name("y"), x = name("x");
@@ -158,7 +163,7 @@ Promotion CollectivePlanner::stage_result(const std::string& after, NameTable& d
   const bool lanes_are_fast = stores_lanes();
   const int fast = dim_of(lanes_are_fast ? c_.lanes : c_.rows), slow = dim_of(lanes_are_fast ? c_.rows : c_.lanes);
   const long fast_extent = lanes_are_fast ? chunk_lanes() : rows(), slow_extent = lanes_are_fast ? rows() : chunk_lanes();
-  const long piece = kPieceBytes / stage_element_bytes(), x_agents = std::min(threads(), fast_extent / piece);
+  const long piece = agents_across(fast_extent, kPieceBytes / stage_element_bytes(), lanes_are_fast ? atom_.steps.lanes : atom_.steps.rows), x_agents = std::min(threads(), fast_extent / piece);
   const long y_agents = agents_across(slow_extent, threads() / x_agents, lanes_are_fast ? atom_.steps.rows : atom_.steps.lanes);
   const std::string y = name("y"), x = name("x");
   promotion.layout = {{slow, name("s"), slow_extent / y_agents, serial, y_agents}, {slow, y, y_agents, agent, 1}};

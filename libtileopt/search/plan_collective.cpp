@@ -12,7 +12,7 @@ namespace {
 
 constexpr long kGroups = 2;            ///< of agents that run an atom together, in a block: one issues while the other waits
 constexpr double kFewRows = 128;       ///< up to which the columns are the tile's rows: few rows are its lanes, and blocks are many
-constexpr double kLeastFew = 8;        ///< of those
+constexpr double kLeastFew = 1;        ///< of those: one row alone still reads the large factor once, by blocks enough
 constexpr long kGroupRows = 8;         ///< that a swizzled matrix repeats after
 constexpr long kMostFilled = 4;         ///< that threads fill: a power of two is cheap to number
 constexpr long kMostBoxes = 8;         ///< that an engine fills

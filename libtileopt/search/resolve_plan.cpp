@@ -200,6 +200,7 @@ std::optional<KernelPlan> KernelPlanner::attempt(const Strategy& strategy) {
   for (const auto& options : strategy.options) levels = std::max(levels, options.size());
   for (std::size_t level = 0; level < std::min(levels, kMostAttempts); ++level) {
     NameTable names;
+    for (const Tensor& tensor : request_.program().tensors()) names.reserve(tensor.name);  // digits may not be called so
     std::vector<PlanPart> parts;
     for (const auto& options : strategy.options) parts.push_back(options[std::min(level, options.size() - 1)].build(names));
     KernelPlan plan = join_parts(kernel(), strategy.schedule, parts);

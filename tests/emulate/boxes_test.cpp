@@ -58,6 +58,8 @@ TEST_F(BoxesTest, FewRowsAreLanes) {
   EXPECT_NE(module.text.source.find("tileopt_wgmma_bf16_n16<0, 0>(acc_tile, tileopt_matrix(B_shared"), std::string::npos);
   EXPECT_NE(module.text.source.find("__launch_bounds__(128"), std::string::npos);
   expect_right(nt(), "", {{{"M", 16}, {"N", 136}, {"K", 136}}}, "h200", typical);
+  // A factor that lies along the lanes has one slab.
+  expect_right(tn(), "", {{{"M", 16}, {"N", 136}, {"K", 72}}}, "h200", typical);
   if (takes_all()) expect_right(nn(), "", {{{"M", 40}, {"N", 136}, {"K", 136}}}, "h200", {{"M", 128}, {"N", 8192}, {"K", 8192}});
 }
 

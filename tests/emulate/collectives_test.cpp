@@ -56,7 +56,9 @@ TEST_F(CollectivesTest, WhatIsMadeOfTheResultReadsTilesOfOthers) {
   const std::string gelu = followed_by("bias: f32[N], ", "        C[i, j] = bf16(f32(0.5) * (acc + bias[j]) * (f32(1.0) + tanh(f32(0.8) * (acc + bias[j]))))\n", "K % 8 == 0");
   const std::string residual = followed_by("D: bf16[M, N], s: f32, ", "        C[i, j] = bf16(s * acc + f32(D[i, j]))\n");
   const std::string turned = followed_by("D: bf16[N, M], r: f32[M], ", "        C[i, j] = bf16(r[i] * acc + f32(D[j, i]))\n");
-  for (const std::string& text : takes_all() ? std::vector<std::string>{gelu, residual, turned} : std::vector<std::string>{gelu, turned}) {
+  std::string bytes = followed_by("D: i8[N], ", "        C[i, j] = i8(acc + f32(D[j]))\n");
+  bytes.replace(bytes.find("out[bf16"), 8, "out[i8");
+  for (const std::string& text : takes_all() ? std::vector<std::string>{gelu, residual, turned, bytes} : std::vector<std::string>{gelu, turned}) {
     SCOPED_TRACE(text);
     EXPECT_EQ(atom_of(compile(parse(text), ""), "acc"), "wgmma_bf16");
     expect_right(text, "", {{{"M", 72}, {"N", 72}, {"K", 136}}});
