@@ -182,7 +182,10 @@ void check_box_copies(Checker& checker, std::size_t kernel) {
   for (const Leaf& leaf : checker.execution.leaves) {
     if (leaf.kernel != kernel || at >= printed.size()) continue;
     const PrintFacts::Leaf& fact = printed[at++];
-    if (leaf.pipe == nullptr || leaf.pipe->completion != Completion::counted) continue;
+    // Engines that find their target by themselves; others are given addresses, which are subscripts of the leaf.
+    const Atom* atom = checker.machine.find_atom(leaf.statement->atom);
+    const AtomOperand* result = atom == nullptr ? nullptr : atom->find_operand("result");
+    if (leaf.pipe == nullptr || leaf.pipe->completion != Completion::counted || result == nullptr || result->swizzle == 0) continue;
     const Obligation entry = obligation("text", "the box of " + leaf.label + " in kernel " + checker.execution.kernel_name(kernel), {}, kernel_entry(kernel, "pipelines"));
     if (!leaf.is_copy() || leaf.reads.size() != 1) checker.report.skip(entry, "it is no copy");
     else checker.report.prove(entry, [&] { return BoxChecker(checker, leaf, fact).run(); });
