@@ -94,18 +94,18 @@ static int tileopt_map_tensor(tileopt_tensor_map* map, const void* first, int el
   if (encode == NULL && cudaGetDriverEntryPoint("cuTensorMapEncodeTiled", &encode, cudaEnableDefault, &found) != cudaSuccess) return 1;
 #endif
   if (encode == NULL || found != cudaDriverEntryPointSuccess) return 1;
+  for (int d = 0; d < rank; ++d)
+    if (extents[d] == 0) return 0; /* nothing is copied of it */
   uint64_t lengths[5], strides[5], stride = (uint64_t)element_bytes;
   unsigned sides[5], steps[5];
   for (int d = 0; d < rank; ++d) {
     if (extents[d] > 2147483647) return 1;
-    lengths[d] = extents[d] > 0 ? (uint64_t)extents[d] : 1;
+    lengths[d] = (uint64_t)extents[d];
     strides[d] = stride *= lengths[d];
     sides[d] = (unsigned)box[d];
     steps[d] = 1;
   }
   const int type = element_bytes == 1 ? 0 : element_bytes == 2 ? 1 : element_bytes == 4 ? 2 : 4, swizzles = swizzle == 128 ? 3 : swizzle == 64 ? 2 : swizzle == 32 ? 1 : 0;
-  for (int d = 0; d + 1 < rank; ++d)
-    if (extents[0] == 0) strides[d] = 16;
   return ((encode_type)encode)(map, type, (unsigned)rank, (void*)first, lengths, strides, sides, steps, 0, swizzles, 2, 0);
 }
 #endif

@@ -201,6 +201,11 @@ std::string find_epilogue(const PlanRequest& request, const Contraction& contrac
   const Statement& init = program.statement(contraction.init);  // where there are no terms too
   const isl::set written = init.write.index.as_map().intersect_domain(init.domain).range();
   if (!reads_each_once(program, statement, statement.reads[read], written)) return "";
+  // Who reads the stored result, but for another product that copies tiles of it, is not proved within the limits.
+  for (const Statement& other : program.statements())
+    if (other.combine != Combine::sum || !std::holds_alternative<Binary>(other.body->node))
+      for (const Access& later : other.reads)
+        if (later.tensor == statement.write.tensor) return "";
   const StatementView view = view_statement(program, found, iterator_members(statement), request.sizes);
   const AccessView &target = view.accesses[0], &source = view.accesses[1 + read], &result = contraction.view.accesses[0];
   if (!target.affine || !source.affine) return "";

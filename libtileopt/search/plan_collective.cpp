@@ -304,7 +304,7 @@ std::vector<PartOption> plan_collective(const PlanRequest& request, const Contra
   if (atom == request.machine.atoms.end() || box == nullptr) why_not = "the machine has no atom that threads run together on " + element(contraction.left);
   else if (accesses[1 + contraction.left].tensor == accesses[1 + contraction.right].tensor) why_not = "both factors are parts of one tensor, which can be kept in one way only";
   else if (contraction.init.empty()) why_not = "it does not start from zero in this kernel";
-  else if (epilogue.empty()) why_not = "no statement alone takes its result, element by element";
+  else if (epilogue.empty()) why_not = "no statement alone takes its result element by element, in rows of its own that only another product reads";
   else {
     std::vector<PartOption> options;
     const auto add = [&](const Contraction& product, long groups, long lanes, double least_lanes) {

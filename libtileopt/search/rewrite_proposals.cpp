@@ -5,6 +5,7 @@
 #include <set>
 
 #include "rewrites/rewrite.h"
+#include "rewrites/order_edit.h"
 #include "search/choose_multiplier.h"
 #include "search/lane_box.h"
 #include "search/statement_view.h"
@@ -242,6 +243,16 @@ std::vector<Proposal> propose_local(const Program& program, const Machine& machi
       lanes += of_result && of_right && !of_left ? 1 : 0;
       large = large && (outer || (view.ranges[i].typical >= kLeastTile && (of_result || !view.ranges[i].constant || *view.ranges[i].constant > kLeastTile)));
     }
+    // It starts from zero in the loops that it accumulates in.
+    std::vector<std::string> all;
+    for (const Statement& other : program.statements()) all.push_back(other.name);
+    const std::vector<std::string> loops = loops_around(program, s.name);
+    const auto starts = [&](const std::string& name) { return name != s.name && program.statement(name).write.tensor == s.write.tensor; };
+    const bool together = loops.size() > 1 && [&] {
+      const std::vector<std::string> sharing = sharers(program.order(), s.name, loops[loops.size() - 2], all);
+      return std::any_of(sharing.begin(), sharing.end(), starts);
+    }();
+    if (!together) continue;
     const bool affine = std::all_of(view.accesses.begin(), view.accesses.end(), [](const AccessView& access) { return access.affine; });
     if (sums != 1 || rows != 1 || lanes != 1 || !large || !affine) continue;
     proposals.push_back({{"local", {s.name}, {}}, "threads of machine " + machine.name + " multiply " + type(left) + " by " + type(right) + " together, in registers of their own: " + result.name + " is stored from them", {s.name, s.write.tensor}});

@@ -63,6 +63,9 @@ TEST_F(CollectivesTest, WhatIsMadeOfTheResultReadsTilesOfOthers) {
     EXPECT_EQ(atom_of(compile(parse(text), ""), "acc"), "wgmma_bf16");
     expect_right(text, "", {{{"M", 72}, {"N", 72}, {"K", 136}}});
   }
+  // Who reads the result again is proved where another way computes it.
+  EXPECT_EQ(atom_of(compile(parse("@numerics(contract=True, flush_subnormals=True)\ndef product(A: bf16[M, K], B: bf16[N, K], C: out[f32[M, N]], E: out[f32[M, N]]):\n    for i, j in grid(M, N):\n"
+                                  "        C[i, j] = sum(f32(A[i, k]) * f32(B[j, k]) for k in range(K))\n    for i, j in grid(M, N):\n        E[i, j] = C[i, j] * 2\n"), ""), "C").find("wgmma"), std::string::npos);
   // What moves otherwise than tiles do is no part of it.
   EXPECT_EQ(atom_of(compile(parse(followed_by("D: f32[M], ", "        C[i, j] = bf16(acc * D[0])\n", "M >= 1")), ""), "acc").find("wgmma"), std::string::npos);
 }

@@ -110,10 +110,12 @@ int DeviceSession::map_tensor(void* map, const tileopt_emulator_tensor& tensor) 
   constexpr int kMostDims = 5, kSecondCacheLines = 2;  // 128 bytes at a time
   std::uint64_t extents[kMostDims] = {}, strides[kMostDims] = {};
   unsigned box[kMostDims] = {}, steps[kMostDims] = {};
+  for (int d = 0; d < tensor.rank; ++d)
+    if (tensor.extents[d] == 0) return 0;  // nothing is copied of it
   std::uint64_t stride = static_cast<std::uint64_t>(tensor.element_bytes);
   for (int d = 0; d < tensor.rank; ++d) {
-    extents[d] = static_cast<std::uint64_t>(std::max<long long>(tensor.extents[d], 1));
-    strides[d] = tensor.extents[0] == 0 ? 16 : stride *= extents[d];
+    extents[d] = static_cast<std::uint64_t>(tensor.extents[d]);
+    strides[d] = stride *= extents[d];
     box[d] = static_cast<unsigned>(tensor.box[d]);
     steps[d] = 1;
   }

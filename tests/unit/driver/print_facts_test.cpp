@@ -13,6 +13,8 @@ TEST(PrintFactsDocument, SynchronisationAndStorageRoundTrip) {
   facts.buffers.push_back({"A_slots", "shared", 512, 4, "shared", 1024});
   facts.syncs.push_back({"wait", "mod(g0 + k, 4)", "mod(floord(g0 + k, 4), 2)", "", 0, 0, false});
   facts.syncs.push_back({"expect", "mod(g0 + k, 4)", "", "", 64, 0, true});
+  facts.phases.push_back({"full", 4, 1});
+  facts.leaves[0].box_copy = PrintFacts::BoxCopy{"A", 2, {"K", "M"}, {64, 128}, {"64 * k", "0"}, 128};
   facts.loops[0].accumulator = {"C", {"i", "j"}, "f32", true};
   const Document document = write_print_facts(facts);
   const PrintFacts again = read_print_facts(Field(document, "", "module.json"));
@@ -26,6 +28,11 @@ TEST(PrintFactsDocument, SynchronisationAndStorageRoundTrip) {
   EXPECT_EQ(again.buffers[0].slots, 4);
   EXPECT_EQ(again.buffers[0].offset, 1024);
   EXPECT_EQ(again.syncs[1].bytes, 64);
+  ASSERT_EQ(again.phases.size(), 1u);
+  EXPECT_EQ(again.phases[0].slots, 4);
+  ASSERT_TRUE(again.leaves[0].box_copy.has_value());
+  EXPECT_EQ(again.leaves[0].box_copy->box, (std::vector<long>{64, 128}));
+  EXPECT_EQ(again.leaves[0].box_copy->coordinates.front(), "64 * k");
   EXPECT_TRUE(again.syncs[1].elected);
 }
 

@@ -127,6 +127,8 @@ PrintFacts faithful_facts(const Program& program, const Ast& ast) {
     printer.facts.buffers.push_back({array.name, array.space, array.slots * array.elements() * size_bytes(array.element), array.slots});
     printer.facts.buffers.back().strides = array.strides;
   }
+  for (const Barrier& barrier : ast.barriers)
+    if (const Ring* ring = ast.find_ring(barrier.ring); barrier.scope == BarrierScope::mbarrier && ring != nullptr) printer.facts.phases.push_back({barrier.name, ring->slots, barrier.arrivals});
   return printer.facts;
 }
 
