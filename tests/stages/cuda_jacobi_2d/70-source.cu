@@ -16,6 +16,16 @@ typedef unsigned int uint32_t;
 typedef unsigned long long uint64_t;
 #define INT64_C(x) x##LL
 #define UINT64_C(x) x##ULL
+#define INT8_MAX 127
+#define INT8_MIN (-128)
+#define UINT8_MAX 255
+#define INT16_MAX 32767
+#define INT16_MIN (-32768)
+#define UINT16_MAX 65535
+#define INT32_MAX 2147483647
+#define INT32_MIN (-INT32_MAX - 1)
+#define UINT32_MAX 4294967295u
+#define UINT64_MAX 18446744073709551615ULL
 #define INT64_MAX INT64_C(9223372036854775807)
 #define INT64_MIN (-INT64_MAX - 1)
 #define NAN __int_as_float(0x7fffffff)
