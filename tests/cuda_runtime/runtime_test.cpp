@@ -5,7 +5,6 @@
 #include <filesystem>
 #include <optional>
 
-#include "backends/cuda/prelude.h"
 #include "backends/cuda/runtime/cubin_cache.h"
 #include "backends/cuda/runtime/device_process.h"
 #include "backends/cuda/runtime/nvrtc.h"
@@ -187,14 +186,6 @@ TEST(CubinCache, FindsWhatWasStoredAndNothingElse) {
   cache.store("key", "new", "");
   EXPECT_TRUE(cache.find("key", image, log));
   EXPECT_FALSE(CubinCache("").find("key", image, log));
-}
-
-/// NVRTC has no stdint.h: what helpers that saturate mention is defined for it.
-TEST(Nvrtc, KnowsTheLimitsOfIntegers) {
-  const std::string prelude = cuda_prelude({});
-  for (const char* bits : {"8", "16", "32", "64"})
-    for (const std::string& name : {std::string("INT") + bits + "_MIN", std::string("INT") + bits + "_MAX", std::string("UINT") + bits + "_MAX"})
-      EXPECT_NE(prelude.find("#define " + name + " "), std::string::npos) << name;
 }
 
 TEST(Nvrtc, CompilesForTheArchitectureAndRemembers) {
