@@ -77,6 +77,19 @@ bool reads_own_element_only(const Statement& statement) {
   });
 }
 
+/// What data decides differs between neighbours along the member.
+bool guards_differ(const Statement& statement, const StatementView& view, std::size_t member) {
+  const auto is_member = [&](std::size_t iterator) { return statement.iterators[iterator] == view.iterators[member]; };
+  return std::any_of(statement.guards.begin(), statement.guards.end(), [&](const Guard& guard) {
+    bool differs = view.iterators[member].empty() || is_member(guard.iterator);
+    walk_expr(guard.value, [&](const Expr& e) {
+      if (const auto* read = std::get_if<Read>(&e.node)) differs = differs || !view.accesses[1 + read->access].affine || view.accesses[1 + read->access].moves_with(member);
+      differs = differs || std::holds_alternative<IndexValue>(e.node);
+    });
+    return differs;
+  });
+}
+
 /// The atom that runs lanes of the statement along the member, or nothing.
 const Atom* lane_atom(const PlanRequest& request, const StatementView& view, const std::string& member) {
   const std::string body = lane_body(request.program(), view, member);
@@ -94,7 +107,7 @@ bool is_pinned_otherwise(const PlanRequest& request, const std::string& statemen
 std::string lane_body(const Program& program, const StatementView& view, const std::string& member) {
   const Statement& statement = program.statement(view.statement);
   const std::size_t m = view.member_index(member);
-  if (m >= view.members.size() || !suits_lanes(program, view, member) || !statement.guards.empty() || statement.predicate != nullptr) return "";
+  if (m >= view.members.size() || !suits_lanes(program, view, member) || statement.predicate != nullptr || guards_differ(statement, view, m)) return "";
   const ElementType type = program.tensor(statement.write.tensor).type;
   if (!has_lanes(type) || !is_vector_arithmetic(statement.body) || !reads_own_element_only(statement)) return "";
   const bool neighbours = std::all_of(view.accesses.begin() + 1, view.accesses.end(), [&](const AccessView& read) {

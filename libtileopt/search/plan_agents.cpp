@@ -242,7 +242,15 @@ std::vector<std::string> AgentPlanner::cut_parallel(const Roles& roles, const Ch
   long left = kBlockThreads;
   std::map<std::string, std::pair<long, long>> shape;  // agents, inside
   std::optional<Wide> wide;
-  if (state.ambition.wide && roles.inside.empty() && !pinned(agent_, fastest, chain.statements)) wide = wide_member(chain, fastest);
+  // Inside, data may pick one value: no loop.
+  const auto is_picked = [&](const std::string& member) {
+    return std::all_of(chain.statements.begin(), chain.statements.end(), [&](const std::string& statement) {
+      const StatementView& view = views_.at(statement);
+      const std::size_t m = view.member_index(member);
+      return m >= view.members.size() || view.guarded[m];
+    });
+  };
+  if (state.ambition.wide && std::all_of(roles.inside.begin(), roles.inside.end(), is_picked) && !pinned(agent_, fastest, chain.statements)) wide = wide_member(chain, fastest);
   if (wide && (wide->member != fastest || pinned(block_, fastest, chain.statements).value_or(0) % wide->box.extent != 0)) wide.reset();
   std::size_t axes = 0;
   for (const std::string& member : by_speed) {

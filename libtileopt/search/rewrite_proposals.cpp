@@ -82,10 +82,18 @@ std::vector<Proposal> propose_scan(const Program& program, const Machine&, const
   return proposals;
 }
 
-constexpr long kBlockParts = 256, kLongParts = 512;  ///< partial results of a reduction along a row: one a thread of its block; of long rows more
-constexpr double kLongRow = 2048;      ///< elements; measured on an H200: rows of 8192 gain a quarter, and lose again with 1024 threads
+constexpr long kLeastParts = 32, kBlockParts = 512;  ///< partial results of a reduction along a row, one a thread of its block: a warp's; measured on an H200: rows lose again with 1024
+constexpr double kRounds = 4;          ///< of accesses of a thread: a loop unrolled as often has them all in flight (H200, rows of 8192 bf16: 2 rounds of 512 threads .65 of a copy)
 constexpr long kLastParts = 16;        ///< ... and of those: what remains is short for one thread
 constexpr double kWorthSplitting = 512;  ///< trips
+constexpr double kWorthSharing = 64;     ///< trips of a row that threads of a block read together
+
+/// Threads that share a row: each has some accesses to wait for at once.
+long parts_of_row(double extent, long run) {
+  long parts = kLeastParts;
+  while (parts < kBlockParts && extent >= double(2 * parts * run) * kRounds) parts *= 2;
+  return parts;
+}
 
 /// Where one step of the iterator is a step to the neighbour in memory.
 bool runs_along(const Program& program, const Statement& s, const Access& access, std::size_t iterator) {
@@ -137,6 +145,36 @@ std::optional<std::pair<std::size_t, long>> long_iterator(const Program& program
   return parts < 4 ? std::nullopt : std::optional(std::pair(inner[0], parts));
 }
 
+constexpr double kBlocksToKeepBusy = 8;   ///< of a multiprocessor, each with a sum of its own
+constexpr double kWorthBlocks = 1 << 16;  ///< terms of one element that several blocks share
+
+/// Sums of so few elements that most of a GPU would idle: how blocks share the terms of each. Along the outermost loop of several, or in runs
+/// of the only one that a block's threads then read together.
+std::optional<Rewriting> share_among_blocks(const Program& program, const Statement& s, const StatementView& view, const Machine& machine) {
+  double elements = 1, terms = 1;
+  std::vector<std::size_t> inner;
+  for (std::size_t i = 0; i < s.iterators.size(); ++i) {
+    const bool outer = moves_with(s.write, s, i);
+    (outer ? elements : terms) *= view.ranges[i].typical;
+    if (!outer) inner.push_back(i);
+  }
+  if (inner.empty() || terms < kWorthBlocks) return std::nullopt;
+  const std::size_t at = inner.front();
+  const long run = std::max(1L, widest_run(machine, program, view, s.iterators[inner.back()]));
+  const long chunk = inner.size() > 1 ? 1 : kBlockParts * run * static_cast<long>(kRounds);
+  long parts = 1;
+  while (parts < kBlockParts && elements * double(2 * parts) <= kBlocksToKeepBusy * machine.cores && double(2 * parts * chunk) <= view.ranges[at].typical) parts *= 2;
+  if (parts < 4) return std::nullopt;
+  return Rewriting{"split", {s.name, s.iterators[at]}, {{"chunk", chunk}, {"parts", parts}}};
+}
+
+/// Loops of the result that stand outside of all others.
+std::size_t leading_loops(const Statement& s) {
+  std::size_t count = 0;
+  while (count < s.iterators.size() && moves_with(s.write, s, count)) ++count;
+  return count;
+}
+
 /// The loops outside of the one that is split stay around its parts.
 std::map<std::string, long> with_shared(std::map<std::string, long> sizes, std::size_t loops) {
   if (loops > 0) sizes["shared"] = static_cast<long>(loops);
@@ -153,7 +191,8 @@ std::vector<Proposal> propose_split(const Program& program, const Machine& machi
     const StatementView view = view_statement(program, s.name, iterator_members(s), sizes);
     const std::size_t last = s.iterators.size() - 1;
     // The partial results of a block, combined: read in turn from a local of as many parts.
-    const bool of_block = view.ranges[last].constant == kBlockParts || view.ranges[last].constant == kLongParts;
+    const std::optional<long> count = view.ranges[last].constant;
+    const bool of_block = count && *count > 2 * kLastParts && *count <= kBlockParts && *count % kLastParts == 0;
     const bool combines = s.reads.size() == 1 && program.tensor(s.reads[0].tensor).role == TensorRole::local && of_block && !moves_with(s.write, s, last);
     if (combines) {
       proposals.push_back({{"split", {s.name, s.iterators[last]}, with_shared({{"chunk", 1}, {"parts", kLastParts}}, last)},
@@ -161,14 +200,18 @@ std::vector<Proposal> propose_split(const Program& program, const Machine& machi
       continue;
     }
     const auto k = row_iterator(program, s);
+    if (const auto shared = k ? share_among_blocks(program, s, view, machine) : std::nullopt) {
+      proposals.push_back({*shared, "few elements of " + s.write.tensor + " have long sums: several blocks share each", names_of(s)});
+      continue;
+    }
     if (const auto column = k ? std::nullopt : long_iterator(program, s, view, machine)) {
       proposals.push_back({{"split", {s.name, s.iterators[column->first]}, {{"chunk", 1}, {"parts", column->second}}},
                            "few elements of " + s.write.tensor + " have long sums: several threads share each", names_of(s)});
       continue;
     }
-    if (!k || view.ranges[*k].typical < kWorthSplitting || view.ranges[*k].constant) continue;
+    if (!k || view.ranges[*k].typical < kWorthSharing) continue;
     const long run = std::max(1L, widest_run(machine, program, view, s.iterators[*k]));
-    proposals.push_back({{"split", {s.name, s.iterators[*k]}, with_shared({{"chunk", run}, {"parts", view.ranges[*k].typical < kLongRow ? kBlockParts : kLongParts}}, *k)},
+    proposals.push_back({{"split", {s.name, s.iterators[*k]}, with_shared({{"chunk", run}, {"parts", parts_of_row(view.ranges[*k].typical, run)}}, leading_loops(s))},
                          "the terms of " + s.write.tensor + " lie side by side along " + s.iterators[*k] + ": the threads of a block read them together", names_of(s)});
   }
   return proposals;
