@@ -31,7 +31,7 @@ struct Ambition {
   bool wide = true;        ///< threads move several neighbours at once
 };
 
-constexpr double kWorthSharing = 64;     ///< trips of a loop that threads of a block share
+constexpr double kWorthSharing = 32;     ///< trips of a loop that threads of a block share: a warp's
 
 long power_of_two(double extent, long most) {
   long result = 1;
