@@ -76,7 +76,7 @@ class GpuBackend : public Backend {
       }
       host += print_entry(signature, calls, helpers);
       const std::string& guard = dialect_.device_only;
-      result.source = leading_comment(program, signature, machine, version) + dialect_.prelude(helpers.requested()) + own_functions(as_cpp(helpers.text() + device)) +
+      result.source = leading_comment(program, signature, machine, version) + dialect_.prelude(helpers.requested()) + own_functions(as_cpp(helpers.text() + device), program.numerics()) +
                       (guard.empty() ? "" : "#if !defined(" + guard + ")\n") + host_helpers + as_cpp(host) + (guard.empty() ? "" : "#endif\n");
       result.header = print_header(signature, title_of(program, machine, version) + ".", header_form());
       return result;
@@ -90,7 +90,9 @@ class GpuBackend : public Backend {
  private:
   static constexpr const char* stream = "tileopt_stream stream";
 
-  std::string own_functions(std::string device) const { return dialect_.own_functions == nullptr ? std::move(device) : dialect_.own_functions(std::move(device)); }
+  std::string own_functions(std::string device, const Numerics& numerics) const {
+    return dialect_.own_functions == nullptr ? std::move(device) : dialect_.own_functions(std::move(device), numerics);
+  }
 
   std::string leading_comment(const Program& program, const Signature& signature, const Machine& machine, const std::string& version) const {
     return "/* " + title_of(program, machine, version) + ".\n * Compile with: " + dialect_.compiler + " " + dialect_.contraction(program.numerics().contract) + " " +

@@ -21,7 +21,7 @@ struct Dialect {
   std::string last_error;      ///< function that tells why a launch failed
   long grid_threads = 0;       ///< that a grid may have in all; 0: any number, in at most 2^31 - 1 blocks
   std::string (*contraction)(bool contract) = nullptr;                         ///< flag for a * b + c in one rounding, or in two
-  std::string (*own_functions)(std::string device) = nullptr;                  ///< device code with what the vendor has functions for; null: as it is
+  std::string (*own_functions)(std::string device, const Numerics& numerics) = nullptr;                  ///< device code with what the vendor has functions for; null: as it is
   std::string (*prelude)(const std::set<std::string>& requested) = nullptr;    ///< first lines: see gpu_common/wrappers.h
 };
 

@@ -79,6 +79,13 @@ void run(Report& report, Certificate& certificate, const Program& program, const
   check_text(checker);
   check_capacity(checker);
   if (program.numerics().contract) certificate.numerics.push_back("contract: a*b + c may be one fused operation");
+  const auto calls = [](const Statement& statement) {
+    bool found = false;
+    walk_expr(statement.body, [&](const Expr& e) { found = found || std::holds_alternative<Call>(e.node); });
+    return found;
+  };
+  if (program.numerics().approx_ulp > 0 && std::any_of(program.statements().begin(), program.statements().end(), calls))
+    certificate.numerics.push_back("approx_ulp: functions may be off by " + std::to_string(program.numerics().approx_ulp) + " units in the last place more than the C library's");
 }
 
 }  // namespace
