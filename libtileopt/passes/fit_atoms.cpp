@@ -50,6 +50,12 @@ bool moves_guard(const Statement& statement, const std::optional<std::vector<std
          });
 }
 
+/// No condition keeps an instance from a read: all may be performed at once.
+bool reads_always(const Program& program, const Statement& statement) {
+  const isl::set domain = statement.domain.intersect_params(program.context());
+  return std::all_of(statement.reads.begin(), statement.reads.end(), [&](const Access& read) { return domain.is_subset(read.index.domain()); });
+}
+
 bool is_elementwise(const ExprPtr& body) {
   bool simple = true;
   walk_expr(body, [&](const Expr& e) {
@@ -65,11 +71,11 @@ bool is_elementwise(const ExprPtr& body) {
 }
 
 /// What keeps the lanes of the statement's box from being combined into the element that they share, or "".
-std::string why_not_reduced(const Program& program, const Statement& statement) {
+std::string why_not_reduced(const Program& program, const Statement& statement, bool one_by_one) {
   const ElementType type = program.tensor(statement.write.tensor).type;
   const Combine combine = statement.combine;
   const bool combines = combine == Combine::sum || combine == Combine::prod || combine == Combine::min || combine == Combine::max;
-  if (!combines) return "lanes are combined by sum, prod, min or max, and this is `" + combine_name(combine) + "`";
+  if (!combines && !(one_by_one && combine == Combine::monoid && program.monoid(statement.monoid).commutative)) return "lanes are combined by sum, prod, min or max, and this is `" + combine_name(combine) + "`";
   if (is_float(type) && !program.numerics().reassociate) return "lanes are combined in any order, and @numerics(reassociate=False) wants index order";
   for (const Access& read : statement.reads)
     if (read.tensor == statement.write.tensor) return "it reads other elements of " + read.tensor + " too";
@@ -219,6 +225,7 @@ Candidate<FittedSchedule> FittedSchedule::create(DigitSchedule digits, const Mac
         const AtomOperand* o = atom->find_operand(role);
         return o == nullptr ? AtomOperand{role, "any", ""} : *o;
       };
+      const bool one_by_one = machine.vector_bytes == 0;  // a thread computes the points of its box in turn
       if (atom->body == "multiply_add" || atom->body == "dot") {
         const std::vector<std::size_t> reads = product_reads(statement);
         if (reads.size() != 2) return refuse("the body is not result += left * right");
@@ -249,10 +256,11 @@ Candidate<FittedSchedule> FittedSchedule::create(DigitSchedule digits, const Mac
           if (!reason.empty()) return refuse(reason);
         }
       } else if (atom->body == "reduce") {
-        const std::string problem = check_uses(operand("result"), *write_steps, leaf.box.size()) + why_not_reduced(program, statement);
+        const std::string problem = check_uses(operand("result"), *write_steps, leaf.box.size()) + why_not_reduced(program, statement, one_by_one);
         if (!problem.empty()) return refuse(problem);
       }
-      if (atom->body != "multiply_add" && atom->body != "dot" && !is_elementwise(statement.body)) {
+      const bool computable = is_elementwise(statement.body) || (one_by_one && reads_always(program, statement));
+      if (atom->body != "multiply_add" && atom->body != "dot" && !computable) {
         return refuse("the body `" + expr_text(statement.body) + "` is not elementwise arithmetic");
       }
       leaf.atom = choice.atom;

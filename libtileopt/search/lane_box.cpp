@@ -90,9 +90,15 @@ bool guards_differ(const Statement& statement, const StatementView& view, std::s
   });
 }
 
+/// No condition keeps an instance from a read.
+bool reads_always(const Program& program, const Statement& statement) {
+  const isl::set domain = statement.domain.intersect_params(program.context());
+  return std::all_of(statement.reads.begin(), statement.reads.end(), [&](const Access& read) { return domain.is_subset(read.index.domain()); });
+}
+
 /// The atom that runs lanes of the statement along the member, or nothing.
 const Atom* lane_atom(const PlanRequest& request, const StatementView& view, const std::string& member) {
-  const std::string body = lane_body(request.program(), view, member);
+  const std::string body = lane_body(request.machine, request.program(), view, member);
   return body.empty() ? nullptr : find_body(request.machine, body);
 }
 
@@ -104,17 +110,21 @@ bool is_pinned_otherwise(const PlanRequest& request, const std::string& statemen
 
 }  // namespace
 
-std::string lane_body(const Program& program, const StatementView& view, const std::string& member) {
+std::string lane_body(const Machine& machine, const Program& program, const StatementView& view, const std::string& member) {
   const Statement& statement = program.statement(view.statement);
   const std::size_t m = view.member_index(member);
-  if (m >= view.members.size() || !suits_lanes(program, view, member) || statement.predicate != nullptr || guards_differ(statement, view, m)) return "";
+  if (m >= view.members.size() || !moves_as_lanes(program, view, member) || statement.predicate != nullptr || guards_differ(statement, view, m)) return "";
   const ElementType type = program.tensor(statement.write.tensor).type;
-  if (!has_lanes(type) || !is_vector_arithmetic(statement.body) || !reads_own_element_only(statement)) return "";
+  if (!reads_own_element_only(statement)) return "";
+  // One thread computes its neighbours one after the other: any body will do, where all of them read what they would read at once.
+  const bool one_by_one = machine.vector_bytes == 0;
+  if (one_by_one ? !reads_always(program, statement) : !has_lanes(type) || !is_vector_arithmetic(statement.body) || statement.combine == Combine::monoid) return "";
   const bool neighbours = std::all_of(view.accesses.begin() + 1, view.accesses.end(), [&](const AccessView& read) {
     return read.affine && (read.unit_stride(m) || !read.moves_with(m));
   });
   if (!neighbours) return "";
   if (view.accesses[0].unit_stride(m)) return "elementwise";
+  if (statement.combine == Combine::monoid) return program.monoid(statement.monoid).commutative ? "reduce" : "";
   const bool combines = statement.combine == Combine::sum || statement.combine == Combine::prod || statement.combine == Combine::min || statement.combine == Combine::max;
   const bool allowed = combines && !is_narrow_float(type) && !(is_float(type) && !program.numerics().reassociate);
   return allowed ? "reduce" : "";
@@ -177,7 +187,7 @@ std::optional<LaneBox> choose_lane_box(const PlanRequest& request, const std::ma
 }
 
 long widest_run(const Machine& machine, const Program& program, const StatementView& view, const std::string& member) {
-  const std::string body = lane_body(program, view, member);
+  const std::string body = lane_body(machine, program, view, member);
   const Atom* atom = wide_atom(machine, body);
   if (body.empty() || atom == nullptr) return 0;
   const std::size_t m = view.member_index(member);
@@ -195,7 +205,7 @@ std::optional<LaneBox> choose_wide_box(const PlanRequest& request, const std::ma
     const StatementView& view = views.at(name);
     const long run = widest_run(request.machine, request.program(), view, member);
     if (run == 0) return std::nullopt;
-    const Atom* atom = wide_atom(request.machine, lane_body(request.program(), view, member));
+    const Atom* atom = wide_atom(request.machine, lane_body(request.machine, request.program(), view, member));
     if (is_pinned_otherwise(request, name, atom->name)) return std::nullopt;
     box.atoms[name] = atom->name;
     box.extent = std::max(box.extent, run);

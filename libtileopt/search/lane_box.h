@@ -22,7 +22,7 @@ std::optional<LaneBox> choose_lane_box(const PlanRequest& request, const std::ma
                                        const std::vector<std::string>& statements, const std::string& member, long tile);
 
 /// What an atom of the statement would do with lanes along `member`: "elementwise", "reduce", or "" where it is no vector arithmetic on neighbours.
-std::string lane_body(const Program& program, const StatementView& view, const std::string& member);
+std::string lane_body(const Machine& machine, const Program& program, const StatementView& view, const std::string& member);
 
 /// Elements along `member` that one access of a thread moves, on machines that have wide accesses: of the smallest elements that lie side by
 /// side along it; 0: none.

@@ -266,14 +266,13 @@ Chain follow_chain(const Tree& tree, const std::vector<std::string>& statements,
   return chain;
 }
 
-bool suits_lanes(const Program& program, const StatementView& view, const std::string& member) {
+bool moves_as_lanes(const Program& program, const StatementView& view, const std::string& member) {
   const std::size_t m = view.member_index(member);
   if (m >= view.members.size() || view.guarded[m]) return false;
   const AccessView& write = view.accesses[0];
   if (!write.affine) return false;
   const bool reduces = program.statement(view.statement).combine != Combine::assign && !write.moves_with(m);
   if (!write.unit_stride(m) && !reduces) return false;
-  if (reduces && program.statement(view.statement).combine == Combine::monoid) return false;
   int neighbours = 0, scattered = 0;
   for (std::size_t a = 1; a < view.accesses.size(); ++a) {
     const AccessView& read = view.accesses[a];
@@ -281,6 +280,10 @@ bool suits_lanes(const Program& program, const StatementView& view, const std::s
     else if (read.moves_with(m)) ++scattered;
   }
   return scattered <= neighbours;
+}
+
+bool suits_lanes(const Program& program, const StatementView& view, const std::string& member) {
+  return moves_as_lanes(program, view, member) && program.statement(view.statement).combine != Combine::monoid;
 }
 
 std::string vector_member(const PlanRequest& request, const std::vector<std::string>& group, const std::vector<std::string>& statements,

@@ -47,7 +47,9 @@ std::vector<ChainChoice> rank_choices(const PlanRequest& request, const Chain& c
 std::string vector_member(const PlanRequest& request, const std::vector<std::string>& group, const std::vector<std::string>& statements,
                           const std::map<std::string, StatementView>& views);
 
-/// Lanes along `member` may help: results are neighbours (or one reduction), operands neighbours or the same.
+/// Along `member` results are neighbours (or one reduction), operands neighbours or the same.
+bool moves_as_lanes(const Program& program, const StatementView& view, const std::string& member);
+/// Lanes along `member` may help: a monoid is combined one by one.
 bool suits_lanes(const Program& program, const StatementView& view, const std::string& member);
 
 }  // namespace tileopt

@@ -142,7 +142,8 @@ bool is_reduced(Checker& checker, const Leaf& leaf) {
   if (atom == nullptr) return false;
   const Combine combine = leaf.program->combine;
   const bool of_lanes = combine == Combine::sum || combine == Combine::prod || combine == Combine::min || combine == Combine::max;
-  const bool combines = (atom->body == "reduce" && of_lanes) || (atom->body == "dot" && combine == Combine::sum);
+  const bool in_turn = checker.machine.vector_bytes == 0 && combine == Combine::monoid;  // by one thread, point after point
+  const bool combines = (atom->body == "reduce" && (of_lanes || in_turn)) || (atom->body == "dot" && combine == Combine::sum);
   if (!combines || !may_reassociate(checker.program(), *leaf.program)) return false;
   const std::string note = "reassociate: " + leaf.program->name;
   if (order_rounds(checker.program(), *leaf.program) && !contains(checker.numerics, note)) checker.numerics.push_back(note);
