@@ -441,7 +441,8 @@ Tree AgentPlanner::walk(const Tree& tree, const std::vector<std::string>& statem
     }
     state.part.reasons.push_back(reason("a block for every iteration of " + join(roles.parallel, ", ") + ": neighbours in memory lie along the loops inside"));
     add_serial(roles.inside);
-    state.block_threads = std::max(kBlockThreads, partial_results(below, statements));
+    const long partials = partial_results(below, statements);
+    state.block_threads = partials > 1 ? partials : kBlockThreads;
     std::vector<Tree::Branch> branches;
     for (const Tree::Branch& branch : below.branches()) branches.push_back({branch.statements, walk_block(branch.tree, branch.statements, state)});
     return Tree::bands(digits, Tree::sequence(std::move(branches)));

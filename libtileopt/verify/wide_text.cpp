@@ -77,14 +77,6 @@ Outcome check_access(const Checker& checker, const Leaf& leaf, const PrintFacts:
   for (std::size_t d = 0; d < steps.size(); ++d)
     if (steps[d][wide.digit] != (d + 1 == steps.size() ? 1 : 0)) return wrong(leaf, "they do not lie side by side in " + array.name);
   if (Outcome outcome = check_rows(checker, leaf, array, wide, elements, kernel)) return outcome;
-  if (!written) {
-    const isl::set unread = leaf.moved.subtract(access.element.domain());
-    if (!unread.is_empty()) {
-      Refutation refutation = wrong(leaf, "not every point of its box reads " + array.name);
-      refutation.witness = poly::sample_text(unread);
-      return refutation;
-    }
-  }
   const isl::set starts = starts_of(leaf, access, wide.digit);
   const isl::set multiples(starts.ctx(), "{ [x] : x mod " + std::to_string(elements) + " = 0 }");
   const isl::set between = starts.subtract(multiples);

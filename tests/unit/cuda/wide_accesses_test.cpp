@@ -95,6 +95,35 @@ TEST_F(WideAccesses, LoopsRunWholeBoxesWithoutTests) {
   EXPECT_NE(refuted(too_far).find("its box is not whole up to "), std::string::npos) << refuted(too_far);
 }
 
+TEST_F(WideAccesses, AnyBodyWillDoThatReadsAllOfThem) {
+  const std::string text = compile("def leaky(X: f32[N], Y: out[f32[N]]):\n    for i in range(N):\n        Y[i] = X[i] if X[i] > 0 else 0.01 * X[i]\n").text.source;
+  EXPECT_NE(text.find("tileopt_fill16(&X_f[0], &X["), std::string::npos) << text;
+  EXPECT_NE(text.find("tileopt_spill16(&Y["), std::string::npos) << text;
+  EXPECT_EQ(refuted([](PrintFacts&) {}), "");
+}
+
+TEST_F(WideAccesses, WhatAConditionKeepsFromBeingReadIsReadAlone) {
+  const std::string text = compile("def late(X: f32[N], Y: out[f32[N]]):\n    for i in range(N):\n        Y[i] = X[i] if i >= 4 else 0.0\n").text.source;
+  EXPECT_EQ(text.find("tileopt_fill16(&"), std::string::npos) << text;
+}
+
+TEST_F(WideAccesses, AnIndexFromMemoryIsTheSameForNeighbours) {
+  const std::string text = compile("def pick(row: i32[T], A: f32[V, D], Y: out[f32[T, D]]):\n    assume(0 <= row[:] < V)\n    for t, d in grid(T, D):\n        Y[t, d] = A[row[t], d]\n").text.source;
+  EXPECT_NE(text.find("tileopt_fill16(&A_f[0], &A[row_at"), std::string::npos) << text;
+  EXPECT_EQ(refuted([](PrintFacts&) {}), "");
+}
+
+TEST_F(WideAccesses, AnIndexFromMemoryForEachNeighbourIsNone) {
+  const std::string text = compile("def pick(at: i32[N], A: f32[V], Y: out[f32[N]]):\n    assume(0 <= at[:] < V)\n    for i in range(N):\n        Y[i] = A[at[i]]\n").text.source;
+  EXPECT_EQ(text.find("tileopt_fill16(&"), std::string::npos) << text;
+}
+
+TEST_F(WideAccesses, OneThreadCombinesThemInTurn) {
+  const std::string text = compile("def best(X: f32[R, N], I: out[i32[R]]):\n    for r in range(R):\n        I[r] = argmax(X[r, j] for j in range(N))\n").text.source;
+  EXPECT_NE(text.find("tileopt_fill16(&X_f[0], &X["), std::string::npos) << text;
+  EXPECT_EQ(refuted([](PrintFacts&) {}), "");
+}
+
 TEST_F(WideAccesses, RowsOnTopOfEachOtherAreRefuted) {
   compile("def turn(A: f32[M, N], B: out[f32[N, M]]):\n    for i, j in grid(M, N):\n        B[j, i] = A[i, j]\n");
   outcome_->module.asts.at(0).arrays.at(0).strides = {1040, 63, 4, 1};

@@ -3,6 +3,7 @@
 
 #include "plan_case.h"
 #include "search/bank_rounds.h"
+#include "search/statement_view.h"
 
 namespace tileopt::test {
 namespace {
@@ -65,6 +66,51 @@ TEST(GpuPlans, WhatIsReadAcrossIsTurnedInSharedMemory) {
 
 TEST(GpuPlans, WhatIsReadAlongStaysWhereItIs) {
   EXPECT_TRUE(PlanCase(kScale).kernel("", "h200").promotions.empty());
+}
+
+/// The rewrites that are taken on h200 at these sizes.
+std::vector<std::string> rewrites(const std::string& text, const TypicalSizes& sizes) {
+  ResolveOptions options;
+  options.typical_sizes = sizes;
+  const PlanCase program(text);
+  const auto candidate = program.resolve("", "h200", options);
+  if (!feasible(candidate)) {
+    ADD_FAILURE() << to_string(std::get<Infeasible>(candidate));
+    return {};
+  }
+  std::vector<std::string> found;
+  for (const Rewriting& rewriting : std::get<ResolvedPlan>(candidate).plan.rewrites) found.push_back(to_string(rewriting));
+  return found;
+}
+
+std::string row_sums(const std::string& type, const std::string& columns) {
+  return "def rows(X: " + type + "[R, " + columns + "], S: out[f32[R]]):\n    for r in range(R):\n        S[r] = sum(f32(X[r, j]) for j in range(" + columns + "))\n";
+}
+
+TEST(GpuPlans, AThreadOfARowHasFourAccessesToWaitFor) {
+  EXPECT_EQ(rewrites(row_sums("f32", "N"), {{"R", 16384}, {"N", 8192}}).at(0), "split(\"S\", \"j\", chunk=4, parts=512, shared=1)");
+  EXPECT_EQ(rewrites(row_sums("bf16", "N"), {{"R", 16384}, {"N", 8192}}).at(0), "split(\"S\", \"j\", chunk=8, parts=256, shared=1)");
+  EXPECT_EQ(rewrites(row_sums("bf16", "N"), {{"R", 16384}, {"N", 65536}}).at(0), "split(\"S\", \"j\", chunk=8, parts=512, shared=1)");
+  EXPECT_EQ(rewrites(row_sums("f32", "N"), {{"R", 16384}, {"N", 1024}}).at(0), "split(\"S\", \"j\", chunk=4, parts=64, shared=1)");
+}
+
+TEST(GpuPlans, AWarpSharesAShortRow) {
+  const std::vector<std::string> taken = rewrites(row_sums("f32", "128"), {{"R", 16384}});
+  EXPECT_EQ(taken, (std::vector<std::string>{"split(\"S\", \"j\", chunk=4, parts=32, shared=1)"}));
+  EXPECT_TRUE(rewrites(row_sums("f32", "48"), {{"R", 16384}}).empty());
+  const KernelPlan kernel = PlanCase(row_sums("f32", "128")).kernel("", "h200");
+  EXPECT_EQ(kernel.atoms.at("S_partial").atom, "vector_reduce");
+}
+
+TEST(GpuPlans, BlocksShareOneLongSum) {
+  const std::string matrix = "def whole(X: f32[M, N], S: out[f32]):\n    S = sum(X[i, j] for i, j in grid(M, N))\n";
+  const std::vector<std::string> taken = rewrites(matrix, {{"M", 16384}, {"N", 8192}});
+  ASSERT_EQ(taken.size(), 4u);
+  EXPECT_EQ(taken[0], "split(\"S\", \"i\", chunk=1, parts=512)");
+  EXPECT_EQ(taken[1], "split(\"S_partial\", \"j\", chunk=4, parts=512, shared=1)") << "one block a part, whatever rows it has";
+  const std::string vector = "def whole(X: f32[N], S: out[f32]):\n    S = sum(X[i] for i in range(N))\n";
+  EXPECT_EQ(rewrites(vector, {{"N", 100000000}}).at(0), "split(\"S\", \"i\", chunk=8192, parts=512)");
+  EXPECT_EQ(rewrites(vector, {{"N", 10000}}).at(0), "split(\"S\", \"i\", chunk=4, parts=512)") << "short enough for one block";
 }
 
 }  // namespace
