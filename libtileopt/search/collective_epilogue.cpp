@@ -42,38 +42,37 @@ std::size_t CollectivePlanner::result_read() const {
 }
 
 /// The iterator of the epilogue that moves the same subscript of the result as the member does.
-std::size_t CollectivePlanner::iterator_of(const StatementView& epilogue, std::size_t m) const {
-  const AccessView& source = epilogue.accesses[1 + result_read()];
-  for (std::size_t i = 0; i < epilogue.members.size(); ++i)
+std::size_t CollectivePlanner::iterator_of(std::size_t m) const {
+  const AccessView& source = last_.accesses[1 + result_read()];
+  for (std::size_t i = 0; i < last_.members.size(); ++i)
     if (source.dims_of(i) == c_.view.accesses[0].dims_of(m)) return i;
-  return epilogue.members.size();
+  return last_.members.size();
 }
 
 bool CollectivePlanner::find_operands(std::string& why_not) {
   const Statement& last = request_.program().statement(epilogue_);
-  const StatementView view = view_statement(request_.program(), epilogue_, iterator_members(last), request_.sizes);
   operands_.clear();
   for (std::size_t r = 0; r < last.reads.size(); ++r) {
     const std::string& tensor = last.reads[r].tensor;
-    const AccessView& access = view.accesses[1 + r];
+    const AccessView& access = last_.accesses[1 + r];
     if (tensor == c_.view.accesses[0].tensor || request_.program().tensor(tensor).shape.empty()) continue;
-    Operand operand{tensor};
+    Operand operand{tensor, r};
     operand.element_bytes = access.element_bytes;
     for (const std::size_t m : {c_.rows, c_.lanes}) {
-      const std::size_t i = iterator_of(view, m);
+      const std::size_t i = iterator_of(m);
       if (!access.affine || (access.moves_with(i) && !moves_alone(access, i))) {
         why_not = epilogue_ + " reads no tile of " + tensor;
         return false;
       }
       if (access.moves_with(i)) (m == c_.rows ? operand.row_dim : operand.lane_dim) = static_cast<int>(access.dims_of(i).front());
     }
-    const auto earlier = std::find_if(last.reads.begin(), last.reads.begin() + static_cast<long>(r), [&](const Access& other) { return other.tensor == tensor; });
-    if (earlier != last.reads.begin() + static_cast<long>(r) && same_element(*earlier, last.reads[r])) continue;
+    const auto earlier = std::find_if(operands_.begin(), operands_.end(), [&](const Operand& other) { return other.tensor == tensor; });
+    const bool again = earlier != operands_.end();
+    if (again && same_element(last.reads[earlier->read], last.reads[r])) continue;
     if (tensor == c_.view.accesses[1 + c_.left].tensor || tensor == c_.view.accesses[1 + c_.right].tensor) {
       why_not = epilogue_ + " reads " + tensor + ", which is a factor: it is kept in one way only";
       return false;
     }
-    const bool again = std::any_of(operands_.begin(), operands_.end(), [&](const Operand& o) { return o.tensor == tensor; });
     const bool written = std::any_of(request_.kernel.statements().begin(), request_.kernel.statements().end(), [&](const std::string& name) { return request_.program().statement(name).write.tensor == tensor; });
     if (again || written || (operand.row_dim < 0 && operand.lane_dim < 0)) {
       why_not = epilogue_ + " reads " + tensor + (again ? " in two places" : written ? ", which the kernel writes" : " in one place for a whole tile");
@@ -105,74 +104,53 @@ long CollectivePlanner::agents_across(long extent, long most, const std::vector<
 }
 
 bool CollectivePlanner::stores_lanes() const {
-  const Statement& last = request_.program().statement(epilogue_);
-  const StatementView view = view_statement(request_.program(), epilogue_, iterator_members(last), request_.sizes);
-  const AccessView& target = view.accesses[0];
-  return !target.contiguous || target.dims_of(iterator_of(view, c_.rows)).front() != *target.contiguous;
+  const AccessView& target = last_.accesses[0];
+  return !target.contiguous || target.dims_of(iterator_of(c_.rows)).front() != *target.contiguous;
 }
 
-/// Threads copy pieces of rows that lie side by side in the tensor.
-Promotion CollectivePlanner::promote_operand(const Operand& operand, const std::string& after, NameTable& digits) const {
+/// A tile of a tensor in the block's memory, by whose elements threads pass to the tensor or from it: each has a piece of neighbours, threads
+/// beside each other have pieces that lie side by side.
+Promotion CollectivePlanner::promote_tile(const std::string& tensor, const TileSide& fast, const TileSide& slow, const std::string& after, NameTable& digits) const {
   Promotion promotion;
-  promotion.tensor = operand.tensor;
-  promotion.array = fresh(operand.tensor + "_shared");
+  promotion.tensor = tensor;
+  promotion.array = fresh(tensor + "_shared");
   promotion.after = after;
   promotion.statements = {epilogue_};
   promotion.space = "shared";
-  promotion.element = type_name(request_.program().tensor(operand.tensor).type);
-  promotion.zero_fill = true;
+  promotion.element = type_name(request_.program().tensor(tensor).type);
   const auto name = [&](const std::string& part) { return digits.unique(promotion.array + "_" + part); };
   const std::string agent = level(LevelKind::barrier), serial = level(LevelKind::sequential);
-  const int fast = operand.lanes_are_fast ? operand.lane_dim : operand.row_dim, slow = operand.lanes_are_fast ? operand.row_dim : operand.lane_dim;
-  const long fast_extent = operand.lanes_are_fast ? chunk_lanes() : rows(), slow_extent = operand.lanes_are_fast ? rows() : chunk_lanes();
-  const long piece = agents_across(fast_extent, kPieceBytes / operand.element_bytes, operand.lanes_are_fast ? atom_.steps.lanes : atom_.steps.rows);
-  const long x_agents = std::min(threads(), fast_extent / piece);
-  const long y_agents = agents_across(slow_extent, threads() / x_agents, operand.lanes_are_fast ? atom_.steps.rows : atom_.steps.lanes);
+  const long piece = agents_across(fast.extent, kPieceBytes / size_bytes(request_.program().tensor(tensor).type), *fast.steps), x_agents = std::min(threads(), fast.extent / piece);
+  const long y_agents = agents_across(slow.extent, threads() / x_agents, *slow.steps);
   const std::string y = name("y"), x = name("x");
-  if (slow >= 0) {
+  if (slow.dim >= 0) {
     promotion.pad = piece;
-    if (slow_extent > y_agents) promotion.layout.push_back({slow, name("s"), slow_extent / y_agents, serial, y_agents});
-    promotion.layout.push_back({slow, y, y_agents, agent, 1});
+    if (slow.extent > y_agents) promotion.layout.push_back({slow.dim, name("s"), slow.extent / y_agents, serial, y_agents});
+    promotion.layout.push_back({slow.dim, y, y_agents, agent, 1});
     promotion.copy_order.push_back(y);
   }
-  if (fast_extent / piece > x_agents) promotion.layout.push_back({fast, name("c"), fast_extent / piece / x_agents, serial, piece * x_agents});
-  promotion.layout.push_back({fast, x, x_agents, agent, piece});
-  promotion.layout.push_back({fast, name("v"), piece, "", 1});
+  if (fast.extent / piece > x_agents) promotion.layout.push_back({fast.dim, name("c"), fast.extent / piece / x_agents, serial, piece * x_agents});
+  promotion.layout.push_back({fast.dim, x, x_agents, agent, piece});
+  promotion.layout.push_back({fast.dim, name("v"), piece, "", 1});
   promotion.copy_order.push_back(x);
   for (const BufferDim& dim : promotion.layout)
     if (!contains(promotion.copy_order, dim.name)) promotion.copy_order.push_back(dim.name);
   return promotion;
 }
 
+Promotion CollectivePlanner::promote_operand(const Operand& operand, const std::string& after, NameTable& digits) const {
+  const TileSide lanes = lanes_side(operand.lane_dim), rows = rows_side(operand.row_dim);
+  Promotion promotion = promote_tile(operand.tensor, operand.lanes_are_fast ? lanes : rows, operand.lanes_are_fast ? rows : lanes, after, digits);
+  promotion.zero_fill = true;
+  return promotion;
+}
+
 /// What is made of the result waits in the block's memory until whole rows of it are stored.
 Promotion CollectivePlanner::stage_result(const std::string& after, NameTable& digits) const {
-  const Statement& statement = request_.program().statement(epilogue_);
-  const StatementView view = view_statement(request_.program(), epilogue_, iterator_members(statement), request_.sizes);
-  const AccessView& target = view.accesses[0];
-  const auto dim_of = [&](std::size_t m) { return static_cast<int>(target.dims_of(iterator_of(view, m)).front()); };
-  Promotion promotion;
-  promotion.tensor = statement.write.tensor;
-  promotion.array = fresh(promotion.tensor + "_shared");
-  promotion.after = after;
-  promotion.statements = {epilogue_};
-  promotion.space = "shared";
-  promotion.element = type_name(request_.program().tensor(promotion.tensor).type);
+  const auto dim_of = [&](std::size_t m) { return static_cast<int>(last_.accesses[0].dims_of(iterator_of(m)).front()); };
+  const TileSide lanes = lanes_side(dim_of(c_.lanes)), rows = rows_side(dim_of(c_.rows));
+  Promotion promotion = promote_tile(request_.program().statement(epilogue_).write.tensor, stores_lanes() ? lanes : rows, stores_lanes() ? rows : lanes, after, digits);
   promotion.pad = stage_pad();
-  const auto name = [&](const std::string& part) { return digits.unique(promotion.array + "_" + part); };
-  const std::string agent = level(LevelKind::barrier), serial = level(LevelKind::sequential);
-  const bool lanes_are_fast = stores_lanes();
-  const int fast = dim_of(lanes_are_fast ? c_.lanes : c_.rows), slow = dim_of(lanes_are_fast ? c_.rows : c_.lanes);
-  const long fast_extent = lanes_are_fast ? chunk_lanes() : rows(), slow_extent = lanes_are_fast ? rows() : chunk_lanes();
-  const long piece = agents_across(fast_extent, kPieceBytes / stage_element_bytes(), lanes_are_fast ? atom_.steps.lanes : atom_.steps.rows), x_agents = std::min(threads(), fast_extent / piece);
-  const long y_agents = agents_across(slow_extent, threads() / x_agents, lanes_are_fast ? atom_.steps.rows : atom_.steps.lanes);
-  const std::string y = name("y"), x = name("x");
-  promotion.layout = {{slow, name("s"), slow_extent / y_agents, serial, y_agents}, {slow, y, y_agents, agent, 1}};
-  if (fast_extent / piece > x_agents) promotion.layout.push_back({fast, name("c"), fast_extent / piece / x_agents, serial, piece * x_agents});
-  promotion.layout.push_back({fast, x, x_agents, agent, piece});
-  promotion.layout.push_back({fast, name("v"), piece, "", 1});
-  promotion.copy_order = {y, x};
-  for (const BufferDim& dim : promotion.layout)
-    if (dim.name != y && dim.name != x) promotion.copy_order.push_back(dim.name);
   return promotion;
 }
 

@@ -13,6 +13,7 @@ namespace tileopt {
 /// What else the epilogue reads: a tile of it comes into the block's memory first.
 struct Operand {
   std::string tensor;
+  std::size_t read = 0;             ///< of the epilogue
   int row_dim = -1, lane_dim = -1;  ///< subscripts that rows and lanes move; -1: none
   bool lanes_are_fast = true;
   long element_bytes = 4;
@@ -24,6 +25,13 @@ struct Factor {
   std::size_t across = 0, along = 0;  ///< subscripts that rows (or lanes), and the sum, move
   long extent = 0;                    ///< of the tile across
   bool along_is_fast = true;
+};
+
+/// One side of a tile in the block's memory.
+struct TileSide {
+  int dim = -1;  ///< subscript that it moves; -1: none
+  long extent = 0;
+  const std::vector<long>* steps = nullptr;  ///< of the atom's digits along it
 };
 
 class CollectivePlanner {
@@ -64,10 +72,13 @@ class CollectivePlanner {
     return most;
   }
   bool find_operands(std::string& why_not);
-  std::size_t iterator_of(const StatementView& epilogue, std::size_t m) const;
+  std::size_t iterator_of(std::size_t m) const;
   std::size_t result_read() const;
   long operand_elements(const Operand& operand) const;
   long agents_across(long extent, long most, const std::vector<long>& steps) const;
+  TileSide lanes_side(int dim) const { return {dim, chunk_lanes(), &atom_.steps.lanes}; }
+  TileSide rows_side(int dim) const { return {dim, rows(), &atom_.steps.rows}; }
+  Promotion promote_tile(const std::string& tensor, const TileSide& fast, const TileSide& slow, const std::string& after, NameTable& digits) const;
   Promotion promote_operand(const Operand& operand, const std::string& after, NameTable& digits) const;
   bool find_factor(std::size_t read, std::size_t across, long extent, Factor& factor, std::string& why_not) const;
   long slots() const;
@@ -102,6 +113,7 @@ class CollectivePlanner {
   const PlanRequest& request_;
   const Contraction c_;
   std::string epilogue_;
+  StatementView last_;  ///< of the epilogue
   const Atom& atom_;
   const Atom& box_;
   const Atom& store_;

@@ -36,7 +36,16 @@ const Atom* elementwise(const Machine& machine, bool wide) {
 }  // namespace
 
 CollectivePlanner::CollectivePlanner(const PlanRequest& request, const Contraction& contraction, std::string epilogue, const Atom& atom, const Atom& box, const Atom& store, long groups, long lanes, double least_lanes)
-    : request_(request), c_(contraction), epilogue_(std::move(epilogue)), atom_(atom), box_(box), store_(store), groups_(groups), lanes_(lanes), least_lanes_(least_lanes) {
+    : request_(request),
+      c_(contraction),
+      epilogue_(std::move(epilogue)),
+      last_(view_statement(request.program(), epilogue_, iterator_members(request.program().statement(epilogue_)), request.sizes)),
+      atom_(atom),
+      box_(box),
+      store_(store),
+      groups_(groups),
+      lanes_(lanes),
+      least_lanes_(least_lanes) {
   together_ = 1;
   for (const long radix : atom.agents) together_ *= radix;
   for (std::size_t d = 0; d < atom.steps.rows.size(); ++d) group_rows_ += atom.steps.rows[d] * (radix_of(d) - 1);
@@ -229,11 +238,10 @@ PlanPart CollectivePlanner::build(NameTable& names) const {
     return mapped;
   };
   const Statement& last = program.statement(epilogue_);
-  const StatementView last_view = view_statement(program, epilogue_, iterator_members(last), request_.sizes);
   const auto own = [&](std::size_t m) { return iterator(m); };
   const auto of_last = [&](std::size_t m) {
-    const std::size_t i = iterator_of(last_view, m);
-    return i < last_view.members.size() ? last_view.members[i] : std::string("0");
+    const std::size_t i = iterator_of(m);
+    return i < last_.members.size() ? last_.members[i] : std::string("0");
   };
   part.statements = {c_.init, c_.statement, epilogue_};
   part.members[c_.init] = member_map(program.statement(c_.init), own);
