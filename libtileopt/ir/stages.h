@@ -172,6 +172,7 @@ class PipelinedSchedule {
   /// The copies of one loop. Arrays of the ring have `slots` copies.
   struct Pipeline {
     std::string digit, ring;
+    std::vector<std::string> around;   ///< sequential loops between the blocks and this one, outermost first: positions go on through all of them
     long slots = 2, distance = 1;
     std::string pipe = "";             ///< of the asynchronous copies; "" = all are ordinary
     std::string counted = "";          ///< mbarrier that counts the bytes of asynchronous copies; "" = they are waited for in groups

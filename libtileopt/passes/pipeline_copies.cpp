@@ -106,7 +106,7 @@ class CopyPipeliner {
         return refuse("legality", asked.after, "array " + array.name + " is written by " + leaf.name + ": only what is copied in may run ahead");
       if (!writes) continue;
       copies.push_back(leaf.name);
-      if (auto problem = check_copy(asked, leaf)) return problem;
+      if (auto problem = check_copy(asked, leaf, pipeline)) return problem;
     }
     if (copies.empty()) return refuse("legality", asked.after, "nothing is copied into " + array.name);
     pipeline.arrays.push_back(array.name);
@@ -117,14 +117,18 @@ class CopyPipeliner {
     return std::nullopt;
   }
 
-  /// What is copied does not change in the kernel, and its loop is run once by a block: positions start at 0 there.
-  std::optional<Infeasible> check_copy(const Pipelining& asked, const LeafStatement& copy) const {
+  /// What is copied does not change in the kernel, and below the blocks stands a nest of sequential loops that ends in its loop: one line of
+  /// positions, which starts at 0.
+  std::optional<Infeasible> check_copy(const Pipelining& asked, const LeafStatement& copy, PipelinedSchedule::Pipeline& pipeline) const {
     const std::string& source = copy.reads.front().array;
     for (const LeafStatement& leaf : result_.promoted_.statements_)
       if (leaf.write.array == source) return refuse("legality", asked.after, leaf.name + " writes " + source + ", of which copies would run ahead");
+    pipeline.around.clear();
     for (const std::string& dim : copy.dims) {
       if (dim == asked.after) break;
-      if (kind_of(dim) != LevelKind::independent)
+      const LevelKind kind = kind_of(dim);
+      if (kind == LevelKind::sequential) pipeline.around.push_back(dim);
+      if (kind == LevelKind::independent ? !pipeline.around.empty() : kind != LevelKind::sequential)
         return refuse("legality", asked.after, "a block runs loop " + asked.after + " once for every value of " + dim + ": positions of its ring would have to go on",
                       "pipeline the loop directly below the blocks");
     }
@@ -170,9 +174,13 @@ class CopyPipeliner {
       const Tensor& tensor = promoted().program().tensor(leaf.reads.front().array);
       const auto no = [&](const std::string& reason) { return refuse("atom", asked.after, leaf.name + ": " + reason, loads); };
       if (array.element != tensor.type) return no("it widens what it copies, and atom " + atom.name + " moves bytes");
-      if (leaf.box.size() != static_cast<std::size_t>(atom.rank)) return no("atom " + atom.name + " copies boxes of " + std::to_string(atom.rank) + " digits, and this one has " + std::to_string(leaf.box.size()));
-      for (std::size_t d = 0; d < leaf.box.size(); ++d)
-        if (atom.extents[d] != 0 && atom.extents[d] != leaf.box[d].radix) return no("digit " + leaf.box[d].name + " of its box has another radix than that of atom " + atom.name);
+      // Digits before those of the atom are rows of rows: a box has as many dimensions as its tensor.
+      const auto rank = static_cast<std::size_t>(atom.rank);
+      if (leaf.box.size() < rank) return no("atom " + atom.name + " copies boxes of " + std::to_string(atom.rank) + " digits or more, and this one has " + std::to_string(leaf.box.size()));
+      for (std::size_t d = 0; d < rank; ++d) {
+        const FittedSchedule::BoxDigit& digit = leaf.box[leaf.box.size() - rank + d];
+        if (atom.extents[d] != 0 && atom.extents[d] != digit.radix) return no("digit " + digit.name + " of its box has another radix than that of atom " + atom.name);
+      }
       if (!leaf.extents.empty() && !leaf.zero_fill) return no("it copies a part of its box, and atom " + atom.name + " fills the rest with zeros");
       for (const std::string& dim : leaf.dims)
         if (kind_of(dim) == LevelKind::barrier) return no("digit " + dim + " spreads it over agents, and one of them issues atom " + atom.name);
@@ -297,6 +305,7 @@ Document PipelinedSchedule::write() const {
   for (const Pipeline& pipeline : pipelines_) {
     for (const std::string& array : pipeline.arrays) d["slots"][array] = pipeline.slots;
     Document entry = {{"loop", pipeline.digit}, {"ring", pipeline.ring}, {"ahead", pipeline.distance}};
+    if (!pipeline.around.empty()) entry["around"] = pipeline.around;
     const std::string later = pipeline.digit + " + " + std::to_string(pipeline.distance);
     std::vector<std::string> steps;
     if (!pipeline.counted.empty()) {

@@ -165,17 +165,63 @@ class CopyShifter {
   AstNodePtr rewrite(const AstNodePtr& node) {
     if (node == nullptr || std::holds_alternative<AstLeaf>(node->node)) return node;
     const auto* loop = std::get_if<AstFor>(&node->node);
-    if (loop != nullptr && loop->digit == pipeline_.digit) {
+    if (loop != nullptr && is_of_line(*loop)) {
       Names arrays;
       collect_arrays(loop->body, arrays);
       if (std::any_of(pipeline_.arrays.begin(), pipeline_.arrays.end(), [&](const std::string& array) { return contains(arrays, array); })) {
         ++found_;
-        return shifted(*loop);
+        const std::optional<AstFor> line = one_loop(*loop);
+        return line ? shifted(*line) : nullptr;
       }
     }
     std::vector<AstNodePtr> children;
     for (const AstNodePtr& child : children_of(node)) children.push_back(rewrite(child));
     return with_children(node, children);
+  }
+
+  bool is_of_line(const AstFor& loop) const { return loop.digit == pipeline_.digit || contains(pipeline_.around, loop.digit); }
+
+  /// The nest of loops that the ring goes through, as one loop: its copies run ahead from the end of an inner loop into the next run of it.
+  ///   for cb: for r in 0..2: for s in 0..2: S(cb, r, s)  ->  for s_line: S(s_line / 9, s_line / 3 - 3 (s_line / 9), s_line - 3 (s_line / 3))
+  std::optional<AstFor> one_loop(const AstFor& outermost) {
+    std::vector<AstFor> nest = {outermost};
+    while (nest.back().digit != pipeline_.digit) {
+      const auto* inner = nest.back().body == nullptr ? nullptr : std::get_if<AstFor>(&nest.back().body->node);
+      const bool counts = inner != nullptr && is_of_line(*inner) && inner->step == 1 && !inner->binding && inner->lower->kind == Kind::integer && inner->upper->kind == Kind::integer;
+      if (!counts) {
+        refuse("a block runs what stands in loop " + nest.back().variable + " once for every value of it, and only loops with a constant number of iterations and nothing beside them become one loop with that around them");
+        return std::nullopt;
+      }
+      nest.push_back(*inner);
+    }
+    if (nest.size() == 1) return outermost;
+    if (outermost.step != 1 || outermost.binding) {
+      refuse("loop " + outermost.variable + " does not count in steps of one");
+      return std::nullopt;
+    }
+    AstFor line = nest.back();
+    line.variable = fresh(pipeline_.digit + "_line");
+    std::map<std::string, AstExprPtr> values;
+    AstExprPtr outside = ast_name(line.variable);  // iterations of this loop and those inside it, before the current one
+    std::int64_t inside = 1;
+    for (std::size_t i = nest.size(); i-- > 1;) {
+      const std::int64_t trips = nest[i].upper->value - nest[i].lower->value + 1;
+      inside *= trips;
+      const AstExprPtr runs = ast_operation(Kind::exact_div, {ast_name(line.variable), ast_integer(inside)});
+      values[nest[i].variable] = plus(nest[i].lower, trips == 1 ? ast_integer(0) : minus(outside, ast_operation(Kind::mul, {ast_integer(trips), runs})));
+      outside = runs;
+    }
+    values[outermost.variable] = plus(outermost.lower, outside);
+    const AstExprPtr last = minus(outermost.upper, outermost.lower);
+    line.lower = ast_integer(0);
+    line.upper = last->kind == Kind::integer ? ast_integer((last->value + 1) * inside - 1) : plus(ast_operation(Kind::mul, {ast_integer(inside), last}), ast_integer(inside - 1));
+    line.body = substitute_names(line.body, values);
+    return line;
+  }
+  std::string fresh(const std::string& wanted) {
+    std::string name = wanted;
+    for (int n = 1; !taken_.insert(name).second; ++n) name = wanted + "_" + std::to_string(n);
+    return name;
   }
 
   AstNodePtr shifted(const AstFor& loop) {
@@ -205,8 +251,7 @@ class CopyShifter {
     const auto rest = [&](const AstNodePtr& node) { return splits ? side(node, false, unused) : node; };
 
     AstFor ahead;
-    ahead.variable = loop.variable + "_ahead";
-    for (int n = 1; !taken_.insert(ahead.variable).second; ++n) ahead.variable = loop.variable + "_ahead_" + std::to_string(n);
+    ahead.variable = fresh(loop.variable + "_ahead");
     ahead.digit = loop.digit;
     ahead.level = loop.level;
     ahead.lower = ast_integer(0);
