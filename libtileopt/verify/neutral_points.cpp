@@ -31,6 +31,12 @@ isl::set reads_zero(const Execution& execution, LastWriters& writers, std::size_
   return found;
 }
 
+/// { L[v, b] } whose element holds a sum of the Program: what happens to others is nobody's matter, and seldom simple.
+isl::set touches_results(const Leaf& leaf) {
+  const isl::set results = leaf.write.element.intersect_domain(leaf.inside).range().coalesce();
+  return leaf.write.element.intersect_range(results).domain().coalesce();
+}
+
 }  // namespace
 
 bool sums_in_box(const Leaf& leaf) {
@@ -54,9 +60,9 @@ isl::set neutral_points(const Execution& execution, LastWriters& writers, std::s
   if (left == nullptr || right == nullptr) return none;
   const isl::set zero_left = reads_zero(execution, writers, index, left->access), zero_right = reads_zero(execution, writers, index, right->access);
   const bool floats = is_float(leaf.program->body->type) || is_float(execution.program->tensor(leaf.program->write.tensor).type);
-  if (!floats) return zero_left.unite(zero_right).intersect(leaf.padding).coalesce();
+  if (!floats) return zero_left.unite(zero_right).intersect(leaf.padding).intersect(touches_results(leaf)).coalesce();
   if (!execution.program->numerics().reassociate) return none;
-  return zero_left.intersect(zero_right).intersect(leaf.padding).coalesce();
+  return zero_left.intersect(zero_right).intersect(leaf.padding).intersect(touches_results(leaf)).coalesce();
 }
 
 }  // namespace tileopt::proof
