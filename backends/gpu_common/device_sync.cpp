@@ -92,7 +92,7 @@ void DevicePrinter::print_box_copy(const AstLeaf& leaf, PrintFacts::Leaf fact) {
   for (auto& read : resolved.reads) read = resolve(read);
   const LeafView view = make_leaf_view(resolved, ast_, program_, storage_, settled_);
   fact.box_copy = describe_box_copy(view, leaf, atom, **argument);
-  const auto known = std::find_if(maps_.begin(), maps_.end(), [&](const BoxMap& map) { return map.tensor == fact.box_copy->tensor && map.copy.box == fact.box_copy->box; });
+  const auto known = std::find_if(maps_.begin(), maps_.end(), [&](const BoxMap& map) { return map.tensor == fact.box_copy->tensor && map.copy.box == fact.box_copy->box && map.copy.apart == fact.box_copy->apart; });
   std::string map;
   if (known != maps_.end()) map = known->name;
   else {

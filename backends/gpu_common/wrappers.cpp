@@ -76,7 +76,8 @@ static __device__ __forceinline__ void tileopt_phase_wait(uint64_t* phase, unsig
 }
 )";
 
-/// What the engine that copies boxes is told of a tensor. Extents and boxes: elements, the fastest dimension first (CUDA driver API,
+/// What the engine that copies boxes is told of a tensor. Extents and boxes: elements, the fastest dimension first; of a box every element, or those
+/// that are so many `apart` (CUDA driver API,
 /// cuTensorMapEncodeTiled: elements of 1, 2, 4 or 8 bytes; rows of 128 bytes that are swizzled; 128 bytes fetched at a time into the second
 /// cache; zeros beyond the extents).
 const char* const tensor_map = R"(struct alignas(64) tileopt_tensor_map {
@@ -84,7 +85,7 @@ const char* const tensor_map = R"(struct alignas(64) tileopt_tensor_map {
 };
 #if !defined(__CUDACC_RTC__)
 /* 0, or the engine does not take the tensor. */
-static int tileopt_map_tensor(tileopt_tensor_map* map, const void* first, int element_bytes, int rank, const int64_t* extents, const int64_t* box, int swizzle) {
+static int tileopt_map_tensor(tileopt_tensor_map* map, const void* first, int element_bytes, int rank, const int64_t* extents, const int64_t* box, int swizzle, const int64_t* apart = NULL) {
   typedef int (*encode_type)(void*, int, unsigned, void*, const uint64_t*, const uint64_t*, const unsigned*, const unsigned*, int, int, int, int);
   static void* encode = NULL;
   cudaDriverEntryPointQueryResult found = cudaDriverEntryPointSuccess;
@@ -103,7 +104,7 @@ static int tileopt_map_tensor(tileopt_tensor_map* map, const void* first, int el
     lengths[d] = (uint64_t)extents[d];
     strides[d] = stride *= lengths[d];
     sides[d] = (unsigned)box[d];
-    steps[d] = 1;
+    steps[d] = apart == NULL ? 1 : (unsigned)apart[d];
   }
   const int type = element_bytes == 1 ? 0 : element_bytes == 2 ? 1 : element_bytes == 4 ? 2 : 4, swizzles = swizzle == 128 ? 3 : swizzle == 64 ? 2 : swizzle == 32 ? 1 : 0;
   return ((encode_type)encode)(map, type, (unsigned)rank, (void*)first, lengths, strides, sides, steps, 0, swizzles, 2, 0);

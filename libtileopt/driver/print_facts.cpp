@@ -1,5 +1,7 @@
 #include "driver/print_facts.h"
 
+#include <algorithm>
+
 namespace tileopt {
 
 namespace {
@@ -64,6 +66,7 @@ Document write_leaf(const PrintFacts::Leaf& leaf) {
   if (leaf.box_copy) {
     const PrintFacts::BoxCopy& copy = *leaf.box_copy;
     document["box_copy"] = {{"tensor", copy.tensor}, {"element_bytes", copy.element_bytes}, {"extents", copy.extents}, {"box", copy.box}, {"coordinates", copy.coordinates}, {"swizzle", copy.swizzle}};
+    if (std::any_of(copy.apart.begin(), copy.apart.end(), [](long apart) { return apart != 1; })) document["box_copy"]["apart"] = copy.apart;
   }
   for (const PrintFacts::Wide& wide : leaf.wide)
     document["wide"].push_back({{"operand", wide.operand}, {"digit", wide.digit}, {"bytes", wide.bytes}, {"tested", wide.tested}, {"run", wide.run}});
@@ -82,8 +85,9 @@ PrintFacts::Matrix read_matrix(const Field& field) {
 }
 
 PrintFacts::BoxCopy read_box_copy(const Field& field) {
-  field.allow_only({"tensor", "element_bytes", "extents", "box", "coordinates", "swizzle"});
-  return {field["tensor"].text(), field["element_bytes"].integer(), texts(field["extents"]), field["box"].integers(), texts(field["coordinates"]), static_cast<int>(field["swizzle"].integer())};
+  field.allow_only({"tensor", "element_bytes", "extents", "box", "coordinates", "swizzle", "apart"});
+  return {field["tensor"].text(), field["element_bytes"].integer(), texts(field["extents"]), field["box"].integers(), texts(field["coordinates"]), static_cast<int>(field["swizzle"].integer()),
+          field.has("apart") ? field["apart"].integers() : std::vector<long>(field["box"].integers().size(), 1)};
 }
 
 PrintFacts::Leaf read_leaf(const Field& field) {

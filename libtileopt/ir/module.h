@@ -60,9 +60,10 @@ struct PrintFacts {
     std::string tensor;
     long element_bytes = 0;
     std::vector<std::string> extents;      ///< of the tensor, ast_expr_text over the sizes; beyond them the box is zero
-    std::vector<long> box;                 ///< elements
+    std::vector<long> box;                 ///< elements, with those that are left out
     std::vector<std::string> coordinates;  ///< of the box's first element, ast_expr_text
     int swizzle = 0;                       ///< bytes of a row of the box in memory, whose 16-byte pieces are swapped by its number
+    std::vector<long> apart = {};          ///< elements of the tensor, from one that is copied to the next; divides the box
   };
   /// An operand of a leaf that moves several neighbours at once, where the whole box runs.
   struct Wide {

@@ -21,15 +21,47 @@ std::vector<long> unit_along(const std::vector<long>& axis, const std::vector<co
   return {};
 }
 
-/// "" where steps[.][d] = first[d] * u + second[d] * v for all digits d.
+/// "" where steps[.][d] = first[d] * u + second[d] * v for all digits d. A side may run along several subscripts, one after the other: a digit that
+/// moves others than the nearer ones of its side do starts there with a unit of its own.
 std::string why_not_combined(const std::string& what, const std::vector<long>& first, const std::vector<long>& second, const std::vector<long>& third,
                              const std::vector<std::vector<long>>& steps, const std::vector<long>& radices) {
   const std::vector<long> u = unit_along(first, {&second, &third}, steps), v = unit_along(second, {&first, &third}, steps);
   const auto moves = [](const std::vector<long>& unit) { return std::any_of(unit.begin(), unit.end(), [](long step) { return step != 0; }); };
   if (!moves(u) || !moves(v)) return what + " does not move along both of its sides";
-  for (std::size_t row = 0; row < steps.size(); ++row)
-    for (std::size_t d = 0; d < first.size(); ++d)
-      if ((radices.empty() || radices[d] > 1) && steps[row][d] != first[d] * u[row] + second[d] * v[row]) return what + " moves otherwise than the atom's along digit " + std::to_string(d);
+  const auto column = [&](std::size_t d) {
+    std::vector<long> moved;
+    for (const std::vector<long>& row : steps) moved.push_back(row[d]);
+    return moved;
+  };
+  const auto meets = [](const std::vector<long>& a, const std::vector<long>& b) {
+    for (std::size_t row = 0; row < a.size(); ++row)
+      if (a[row] != 0 && b[row] != 0) return true;
+    return false;
+  };
+  struct Unit {
+    long base;  ///< step of the atom that is one of the unit
+    std::vector<long> moved;
+  };
+  std::vector<Unit> of_first = {{1, u}}, of_second = {{1, v}};
+  const auto combined = [&](std::size_t d) {
+    const std::vector<long> moved = column(d);
+    const auto is = [&](const Unit& a, const Unit& b) {
+      for (std::size_t row = 0; row < moved.size(); ++row)
+        if (moved[row] != first[d] / a.base * a.moved[row] + second[d] / b.base * b.moved[row]) return false;
+      return first[d] % a.base == 0 && second[d] % b.base == 0;
+    };
+    return is(of_first.back(), of_second.back());
+  };
+  std::vector<std::size_t> order(first.size());
+  for (std::size_t d = 0; d < order.size(); ++d) order[d] = d;
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return first[a] + second[a] < first[b] + second[b]; });
+  for (const std::size_t d : order) {
+    if ((!radices.empty() && radices[d] <= 1) || combined(d)) continue;
+    const std::vector<long> moved = column(d);
+    const auto is_new = [&](const std::vector<Unit>& units) { return std::none_of(units.begin(), units.end(), [&](const Unit& unit) { return meets(unit.moved, moved); }); };
+    if ((first[d] == 0) == (second[d] == 0) || !moves(moved) || !is_new(of_first) || !is_new(of_second)) return what + " moves otherwise than the atom's along digit " + std::to_string(d);
+    (first[d] != 0 ? of_first : of_second).push_back({std::max(first[d], second[d]), moved});
+  }
   return "";
 }
 }  // namespace

@@ -282,6 +282,9 @@ std::optional<Infeasible> PromotionBuilder::measure(const Promotion& promotion, 
     if (!extent.is_int() || isl_val_cmp_si(extent.get(), 1L << 31) > 0) return refuse("capacity", entry, "the box is " + poly::to_text(size) + " elements");
     tile.size.push_back(extent.num_si());
   }
+  // A digit that steps over elements starts at the first one that is touched.
+  for (std::size_t d = 0; d < tensor.shape.size(); ++d)
+    if (steps_over(promotion, d) > 1) tighten(promotion.tensor, group, scope, d, tile);
   // Below loops that settle all guards, a local that leaves nothing behind has no old content to keep: a guarded assignment there
   // is one like any other. Where something is copied out, what the guards leave alone must have been copied in.
   bool crosses = false;
@@ -320,41 +323,6 @@ std::optional<Infeasible> PromotionBuilder::measure(const Promotion& promotion, 
   return std::nullopt;
 }
 
-std::optional<Infeasible> PromotionBuilder::lay_out(const Promotion& promotion, Tile& tile) const {
-  const std::string entry = promotion_entry(promotion);
-  tile.extents.assign(promotion.layout.size(), 0);
-  tile.weights.assign(promotion.layout.size(), 1);
-  for (std::size_t d = 0; d < tile.size.size(); ++d) {
-    std::vector<std::size_t> dims;
-    for (std::size_t i = 0; i < promotion.layout.size(); ++i)
-      if (promotion.layout[i].tensor_dim == static_cast<int>(d)) dims.push_back(i);
-    // Places in memory follow the layout, significance the weights.
-    std::stable_sort(dims.begin(), dims.end(), [&](std::size_t a, std::size_t b) { return promotion.layout[a].weight > promotion.layout[b].weight; });
-    if (dims.empty() && tile.size[d] != 1)
-      return refuse("pin", entry, "the layout leaves out dimension " + std::to_string(d) + " of size " + std::to_string(tile.size[d]));
-    long weight = 1;
-    for (std::size_t i = dims.size(); i-- > 0;) {
-      const long radix = promotion.layout[dims[i]].radix;
-      tile.weights[dims[i]] = weight;
-      if (const long given = promotion.layout[dims[i]].weight; given != 0 && given != weight)
-        return refuse("pin", entry, "layout dimension " + promotion.layout[dims[i]].name + " has weight " + std::to_string(given) + ", and the digits below it make " + std::to_string(weight));
-      if (i > 0) {
-        if (radix == 0) return refuse("pin", entry, "only the most significant digit of a dimension may have radix 0");
-        tile.extents[dims[i]] = radix;
-        weight *= radix;
-      } else {
-        const long rest = (tile.size[d] + weight - 1) / weight;
-        if (radix != 0 && radix < rest) return refuse("capacity", entry, "digit " + promotion.layout[dims[i]].name + " of radix " + std::to_string(radix) + " cannot hold " + std::to_string(rest));
-        tile.extents[dims[i]] = radix == 0 ? rest : radix;
-      }
-    }
-  }
-  double elements = 1;
-  for (long e : tile.extents) elements *= static_cast<double>(e);
-  if (elements > 1e10) return refuse("capacity", entry, "the array would hold more than 10^10 elements");
-  return std::nullopt;
-}
-
 std::optional<Infeasible> PromotionBuilder::redirect(const Promotion& promotion, const Scope& scope, const Tile& tile) {
   isl::ctx ctx = result_.program().ctx();
   const Tensor& tensor = result_.program().tensor(promotion.tensor);
@@ -377,6 +345,8 @@ std::optional<Infeasible> PromotionBuilder::redirect(const Promotion& promotion,
   isl_map* layout_map = isl_map_read_from_str(ctx.get(), ("{ [" + join(ins, ",") + "] -> [" + join(outs, ",") + "]" + (bounds.empty() ? "" : " : " + join(bounds, " and ")) + " }").c_str());
   layout_map = isl_map_set_tuple_name(layout_map, isl_dim_out, promotion.array.c_str());
   const isl::map layout = isl::manage(layout_map);
+  bool strided = false;  // elements between its steps have no place
+  for (std::size_t d = 0; d < tile.size.size(); ++d) strided = strided || steps_over(promotion, d) > 1;
 
   for (const std::string& name : scope.statements) {
     DigitStatement* s = find(name);
@@ -388,6 +358,7 @@ std::optional<Infeasible> PromotionBuilder::redirect(const Promotion& promotion,
       isl::pw_multi_aff relative = access.function.sub(corner);
       relative = isl::manage(isl_pw_multi_aff_reset_tuple_id(relative.release(), isl_dim_out));
       const isl::map digits = relative.as_map().intersect_domain(s->executed).apply_range(layout);
+      if (strided && !s->executed.is_subset(digits.domain())) return false;
       access.function = poly::as_function(digits);
       access.array = promotion.array;
       if (s->leaf->padded) {
@@ -400,7 +371,7 @@ std::optional<Infeasible> PromotionBuilder::redirect(const Promotion& promotion,
     bool affine = true;
     for (DigitAccess& read : s->reads) affine = rewrite(read) && affine;
     affine = rewrite(s->write) && affine;
-    if (!affine) return refuse("atom", promotion_entry(promotion), "an access of padded statement " + name + " is not affine in this layout");
+    if (!affine) return refuse("atom", promotion_entry(promotion), "an access of padded statement " + name + " is not affine in this layout" + (strided ? ", or falls between its steps" : ""));
     if (element == tensor.type) continue;
     bool widened = true;
     std::size_t casts = 0, reads = 0;

@@ -45,6 +45,10 @@ struct Tile {
   bool copy_in = false, copy_out = false;
 };
 
+/// Elements of the tensor's dimension from one that its least significant digit takes to the next: more than one where others have no place in
+/// the array. 0: the layout does not say.
+long steps_over(const Promotion& promotion, std::size_t dim);
+
 class PromotionBuilder {
  public:
   PromotionBuilder(FittedSchedule fitted, const Machine& machine);
@@ -56,6 +60,8 @@ class PromotionBuilder {
   std::optional<Infeasible> check_request(const Promotion& promotion) const;
   std::vector<Scope> find_scopes(const Promotion& promotion) const;
   std::optional<Infeasible> measure(const Promotion& promotion, const Scope& scope, Tile& tile);
+  /// The corner of the tile moves to the first element along `dim` that is touched, its size to the last: boxes of strided accesses may be wider.
+  void tighten(const std::string& tensor, const std::vector<DigitStatement*>& group, const Scope& scope, std::size_t dim, Tile& tile) const;
   std::optional<Infeasible> lay_out(const Promotion& promotion, Tile& tile) const;
   std::optional<Infeasible> redirect(const Promotion& promotion, const Scope& scope, const Tile& tile);
   /// Elements that a tile reads before it writes them. `settled`: guarded assignments count as plain ones where is_settled.

@@ -146,7 +146,16 @@ std::optional<Infeasible> PromotionBuilder::add_copy(const Promotion& promotion,
     if (const std::optional<long> least = least_value(scope, scope.prefix[i]))
       bounds = isl_set_lower_bound_si(bounds, isl_dim_set, static_cast<unsigned>(i), static_cast<int>(*least));
   const isl::set box_bounds = isl::manage(bounds);
-  const isl::set valid = source.as_map().intersect(to_tile.apply_range(elements)).domain().intersect(box_bounds).coalesce().intersect(box_bounds);
+  const auto in_box = [&](const isl::map& copied) { return source.as_map().intersect(to_tile.apply_range(copied)).domain().intersect(box_bounds).coalesce().intersect(box_bounds); };
+  const Atom* whole_boxes = kind == LeafKind::copy_in ? box_copier(promotion) : nullptr;
+  isl::set valid = in_box(elements);
+  if (whole_boxes != nullptr) {
+    // The engine brings what there is of a box, needed or not: of a tensor that nothing writes that does no harm.
+    const Tensor& tensor = result_.program().tensor(promotion.tensor);
+    const isl::map all = isl::manage(isl_map_from_domain_and_range(elements.domain().release(), tensor.elements(ctx).release()));
+    const isl::set there = in_box(all);
+    if (tensor.role == TensorRole::in && !there.is_equal(valid)) valid = there;
+  }
   isl::set executed = valid;
   if (!reached.is_null()) {
     // What runs ahead fills its whole slot: all threads copy, as often as there are rows, without a test of any of them.
@@ -164,12 +173,11 @@ std::optional<Infeasible> PromotionBuilder::add_copy(const Promotion& promotion,
     for (std::size_t i = 0; i < promotion.layout.size(); ++i) n *= is_agent_dim(i) ? 1 : tile.extents[i];
     return n;
   }();
-  const Atom* whole_boxes = kind == LeafKind::copy_in ? box_copier(promotion) : nullptr;
   if (whole_boxes != nullptr) {
     for (std::size_t i = 0; i < promotion.layout.size(); ++i)
       if (promotion.layout[i].level.empty()) box.push_back({promotion.layout[i].name, tile.extents[i]});
-    if (box.size() != static_cast<std::size_t>(whole_boxes->rank))
-      return refuse("atom", promotion_entry(promotion), "atom " + whole_boxes->name + " copies boxes of " + std::to_string(whole_boxes->rank) + " dimensions, and " + promotion.array + " has " + std::to_string(box.size()) + " that no level runs");
+    if (box.size() < static_cast<std::size_t>(whole_boxes->rank))
+      return refuse("atom", promotion_entry(promotion), "atom " + whole_boxes->name + " copies boxes of " + std::to_string(whole_boxes->rank) + " dimensions or more, and " + promotion.array + " has " + std::to_string(box.size()) + " that no level runs");
   } else if (in_registers && elements_kept > 1) {
     if (elements_kept > 4096) return refuse("capacity", promotion_entry(promotion), "a register tile of " + std::to_string(elements_kept) + " elements");
     for (std::size_t i = 0; i < promotion.layout.size(); ++i)

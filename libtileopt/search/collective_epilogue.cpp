@@ -56,16 +56,23 @@ bool CollectivePlanner::find_operands(std::string& why_not) {
     const std::string& tensor = last.reads[r].tensor;
     const AccessView& access = last_.accesses[1 + r];
     if (tensor == c_.view.accesses[0].tensor || request_.program().tensor(tensor).shape.empty()) continue;
-    Operand operand{tensor, r};
+    Operand operand;
+    operand.tensor = tensor;
+    operand.read = r;
     operand.element_bytes = access.element_bytes;
-    for (const std::size_t m : {c_.rows, c_.lanes}) {
+    bool tile = access.affine;
+    const auto dim_of = [&](std::size_t m) {
       const std::size_t i = iterator_of(m);
-      if (!access.affine || (access.moves_with(i) && !moves_alone(access, i))) {
-        why_not = epilogue_ + " reads no tile of " + tensor;
-        return false;
-      }
-      if (access.moves_with(i)) (m == c_.rows ? operand.row_dim : operand.lane_dim) = static_cast<int>(access.dims_of(i).front());
+      tile = tile && (!access.moves_with(i) || moves_alone(access, i));
+      return tile && access.moves_with(i) ? static_cast<int>(access.dims_of(i).front()) : -1;
+    };
+    for (const SideLoop& loop : rows_) operand.row_dims.push_back(dim_of(loop.member));
+    operand.lane_dim = dim_of(c_.lanes);
+    if (!tile) {
+      why_not = epilogue_ + " reads no tile of " + tensor;
+      return false;
     }
+    const bool moves_rows = rows_side(operand.row_dims).moves();
     const auto earlier = std::find_if(operands_.begin(), operands_.end(), [&](const Operand& other) { return other.tensor == tensor; });
     const bool again = earlier != operands_.end();
     if (again && same_element(last.reads[earlier->read], last.reads[r])) continue;
@@ -74,11 +81,16 @@ bool CollectivePlanner::find_operands(std::string& why_not) {
       return false;
     }
     const bool written = std::any_of(request_.kernel.statements().begin(), request_.kernel.statements().end(), [&](const std::string& name) { return request_.program().statement(name).write.tensor == tensor; });
-    if (again || written || (operand.row_dim < 0 && operand.lane_dim < 0)) {
+    if (again || written || (!moves_rows && operand.lane_dim < 0)) {
       why_not = epilogue_ + " reads " + tensor + (again ? " in two places" : written ? ", which the kernel writes" : " in one place for a whole tile");
       return false;
     }
-    operand.lanes_are_fast = operand.lane_dim >= 0 && (operand.row_dim < 0 || !access.contiguous || static_cast<int>(*access.contiguous) != operand.row_dim);
+    const auto is_contiguous = [&](int dim) { return access.contiguous && static_cast<int>(*access.contiguous) == dim; };
+    operand.lanes_are_fast = operand.lane_dim >= 0 && std::none_of(operand.row_dims.begin(), operand.row_dims.end(), is_contiguous);
+    if (rows_.size() > 1 && !operand.lanes_are_fast) {
+      why_not = epilogue_ + " reads " + tensor + " side by side along rows, which are several loops";
+      return false;
+    }
     operands_.push_back(operand);
   }
   return true;
@@ -86,7 +98,7 @@ bool CollectivePlanner::find_operands(std::string& why_not) {
 
 long CollectivePlanner::operand_elements(const Operand& operand) const {
   const long fast = operand.lanes_are_fast ? chunk_lanes() : rows(), pad = kPieceBytes / operand.element_bytes;
-  if (operand.row_dim < 0 || operand.lane_dim < 0) return fast;
+  if (!rows_side(operand.row_dims).moves() || operand.lane_dim < 0) return fast;
   return (operand.lanes_are_fast ? rows() : chunk_lanes()) * (fast + pad);
 }
 
@@ -105,7 +117,7 @@ long CollectivePlanner::agents_across(long extent, long most, const std::vector<
 
 bool CollectivePlanner::stores_lanes() const {
   const AccessView& target = last_.accesses[0];
-  return !target.contiguous || target.dims_of(iterator_of(c_.rows)).front() != *target.contiguous;
+  return std::none_of(rows_.begin(), rows_.end(), [&](const SideLoop& loop) { return target.contiguous && target.dims_of(iterator_of(loop.member)).front() == *target.contiguous; });
 }
 
 /// A tile of a tensor in the block's memory, by whose elements threads pass to the tensor or from it: each has a piece of neighbours, threads
@@ -120,26 +132,31 @@ Promotion CollectivePlanner::promote_tile(const std::string& tensor, const TileS
   promotion.element = type_name(request_.program().tensor(tensor).type);
   const auto name = [&](const std::string& part) { return digits.unique(promotion.array + "_" + part); };
   const std::string agent = level(LevelKind::barrier), serial = level(LevelKind::sequential);
-  const long piece = agents_across(fast.extent, kPieceBytes / size_bytes(request_.program().tensor(tensor).type), *fast.steps), x_agents = std::min(threads(), fast.extent / piece);
-  const long y_agents = agents_across(slow.extent, threads() / x_agents, *slow.steps);
-  const std::string y = name("y"), x = name("x");
-  if (slow.dim >= 0) {
+  const long piece = agents_across(fast.extent(), kPieceBytes / size_bytes(request_.program().tensor(tensor).type), *fast.steps), x_agents = std::min(threads(), fast.extent() / piece);
+  const long y_agents = agents_across(slow.extent(), threads() / x_agents, *slow.steps);
+  // A digit of a side that is several loops is one digit of each.
+  const auto add = [&](const TileSide& side, const std::string& part, long radix, long weight, const std::string& on) {
+    for (const DigitPart& digit : digit_parts(side.extents, radix, weight)) {
+      if (side.dims[digit.loop] < 0) continue;
+      promotion.layout.push_back({side.dims[digit.loop], name(part), digit.radix, on, digit.weight});
+      if (on == agent) promotion.copy_order.push_back(promotion.layout.back().name);
+    }
+  };
+  if (slow.moves()) {
     promotion.pad = piece;
-    if (slow.extent > y_agents) promotion.layout.push_back({slow.dim, name("s"), slow.extent / y_agents, serial, y_agents});
-    promotion.layout.push_back({slow.dim, y, y_agents, agent, 1});
-    promotion.copy_order.push_back(y);
+    if (slow.extent() > y_agents) add(slow, "s", slow.extent() / y_agents, y_agents, serial);
+    add(slow, "y", y_agents, 1, agent);
   }
-  if (fast.extent / piece > x_agents) promotion.layout.push_back({fast.dim, name("c"), fast.extent / piece / x_agents, serial, piece * x_agents});
-  promotion.layout.push_back({fast.dim, x, x_agents, agent, piece});
-  promotion.layout.push_back({fast.dim, name("v"), piece, "", 1});
-  promotion.copy_order.push_back(x);
+  if (fast.extent() / piece > x_agents) add(fast, "c", fast.extent() / piece / x_agents, piece * x_agents, serial);
+  add(fast, "x", x_agents, piece, agent);
+  add(fast, "v", piece, 1, "");
   for (const BufferDim& dim : promotion.layout)
     if (!contains(promotion.copy_order, dim.name)) promotion.copy_order.push_back(dim.name);
   return promotion;
 }
 
 Promotion CollectivePlanner::promote_operand(const Operand& operand, const std::string& after, NameTable& digits) const {
-  const TileSide lanes = lanes_side(operand.lane_dim), rows = rows_side(operand.row_dim);
+  const TileSide lanes = lanes_side(operand.lane_dim), rows = rows_side(operand.row_dims);
   Promotion promotion = promote_tile(operand.tensor, operand.lanes_are_fast ? lanes : rows, operand.lanes_are_fast ? rows : lanes, after, digits);
   promotion.zero_fill = true;
   return promotion;
@@ -148,7 +165,9 @@ Promotion CollectivePlanner::promote_operand(const Operand& operand, const std::
 /// What is made of the result waits in the block's memory until whole rows of it are stored.
 Promotion CollectivePlanner::stage_result(const std::string& after, NameTable& digits) const {
   const auto dim_of = [&](std::size_t m) { return static_cast<int>(last_.accesses[0].dims_of(iterator_of(m)).front()); };
-  const TileSide lanes = lanes_side(dim_of(c_.lanes)), rows = rows_side(dim_of(c_.rows));
+  std::vector<int> row_dims;
+  for (const SideLoop& loop : rows_) row_dims.push_back(dim_of(loop.member));
+  const TileSide lanes = lanes_side(dim_of(c_.lanes)), rows = rows_side(row_dims);
   Promotion promotion = promote_tile(request_.program().statement(epilogue_).write.tensor, stores_lanes() ? lanes : rows, stores_lanes() ? rows : lanes, after, digits);
   promotion.pad = stage_pad();
   return promotion;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,31 +15,62 @@ namespace tileopt {
 struct Operand {
   std::string tensor;
   std::size_t read = 0;             ///< of the epilogue
-  int row_dim = -1, lane_dim = -1;  ///< subscripts that rows and lanes move; -1: none
+  std::vector<int> row_dims;        ///< subscript that each loop of the rows moves; -1: none
+  int lane_dim = -1;                ///< the same of the lanes
   bool lanes_are_fast = true;
   long element_bytes = 4;
+};
+
+/// A loop along which one side of a tile runs, and how far.
+struct SideLoop {
+  std::size_t member = 0;
+  long extent = 1;
 };
 
 /// One factor as it lies.
 struct Factor {
   const AccessView* access = nullptr;
-  std::size_t across = 0, along = 0;  ///< subscripts that rows (or lanes), and the sum, move
-  long extent = 0;                    ///< of the tile across
+  std::vector<std::size_t> across;  ///< subscripts that the loops of the rows (or of the lanes) move, the farthest first
+  std::size_t along = 0;            ///< subscript that the sum moves
+  std::vector<long> extents;        ///< of the tile across
+  std::vector<long> apart;          ///< elements of the subscript, from one row (or lane) to the next
   bool along_is_fast = true;
+  long extent() const {
+    long product = 1;
+    for (const long e : extents) product *= e;
+    return product;
+  }
 };
+
+/// Part of a digit that counts along several loops: a digit of one of them.
+struct DigitPart {
+  std::size_t loop = 0;
+  long radix = 1, weight = 1;
+};
+/// A digit of a count along loops of these extents, the nearest last: its parts, the farthest first.
+std::vector<DigitPart> digit_parts(const std::vector<long>& extents, long radix, long weight);
+
+/// The ways in which rows of a tile run along several loops that move the left factor alone, each the nearest last.
+std::vector<std::vector<SideLoop>> share_rows(const PlanRequest& request, const Contraction& contraction, const Atom& atom, long groups);
 
 /// One side of a tile in the block's memory.
 struct TileSide {
-  int dim = -1;  ///< subscript that it moves; -1: none
-  long extent = 0;
+  std::vector<int> dims;      ///< subscript that each loop moves, the nearest last; -1: none
+  std::vector<long> extents;  ///< of the loops
   const std::vector<long>* steps = nullptr;  ///< of the atom's digits along it
+  bool moves() const { return std::any_of(dims.begin(), dims.end(), [](int dim) { return dim >= 0; }); }
+  long extent() const {
+    long product = 1;
+    for (const long e : extents) product *= e;
+    return product;
+  }
 };
 
 class CollectivePlanner {
  public:
   static constexpr long kPieceBytes = 16;  ///< that an agent copies at a time, and that swizzled rows consist of
 
-  CollectivePlanner(const PlanRequest& request, const Contraction& contraction, std::string epilogue, const Atom& atom, const Atom& box, const Atom& store, long groups, long lanes, double least_lanes);
+  CollectivePlanner(const PlanRequest& request, const Contraction& contraction, std::string epilogue, const Atom& atom, const Atom& box, const Atom& store, std::vector<SideLoop> rows, long groups, long lanes, double least_lanes);
 
   bool shape(std::string& why_not);
   std::string label() const { return atom_.name + " tiles of " + std::to_string(rows()) + "x" + std::to_string(lanes_); }
@@ -62,7 +94,17 @@ class CollectivePlanner {
   }
   const MemberRange& range(std::size_t m) const { return c_.view.ranges[m]; }
   const std::string& iterator(std::size_t m) const { return c_.view.members[m]; }
-  std::size_t sum() const { return c_.reduction.back(); }
+  std::vector<long> row_extents() const {
+    std::vector<long> extents;
+    for (const SideLoop& loop : rows_) extents.push_back(loop.extent);
+    return extents;
+  }
+  bool is_row(std::size_t m) const {
+    return std::any_of(rows_.begin(), rows_.end(), [&](const SideLoop& loop) { return loop.member == m; });
+  }
+  /// A digit of the rows that lies inside of one loop.
+  DigitPart row_digit(long radix, long weight) const { return digit_parts(row_extents(), radix, weight).front(); }
+  std::string names_of_rows() const;
   /// Rows that one digit of the atom's box runs over: they lie in what one agent copies.
   long reach(bool right) const {
     const std::vector<long>& steps = right ? atom_.steps.lanes : atom_.steps.rows;
@@ -72,15 +114,20 @@ class CollectivePlanner {
     return most;
   }
   bool find_operands(std::string& why_not);
+  bool find_factors(std::string& why_not);
+  bool order_sums(std::string& why_not);
+  std::optional<long> iterations(std::size_t m) const;
+  double terms() const;
   std::size_t iterator_of(std::size_t m) const;
   std::size_t result_read() const;
   long operand_elements(const Operand& operand) const;
   long agents_across(long extent, long most, const std::vector<long>& steps) const;
-  TileSide lanes_side(int dim) const { return {dim, chunk_lanes(), &atom_.steps.lanes}; }
-  TileSide rows_side(int dim) const { return {dim, rows(), &atom_.steps.rows}; }
+  TileSide lanes_side(int dim) const { return {{dim}, {chunk_lanes()}, &atom_.steps.lanes}; }
+  TileSide rows_side(std::vector<int> dims) const { return {std::move(dims), row_extents(), &atom_.steps.rows}; }
   Promotion promote_tile(const std::string& tensor, const TileSide& fast, const TileSide& slow, const std::string& after, NameTable& digits) const;
   Promotion promote_operand(const Operand& operand, const std::string& after, NameTable& digits) const;
-  bool find_factor(std::size_t read, std::size_t across, long extent, Factor& factor, std::string& why_not) const;
+  bool moves_across(const AccessView& access, std::size_t m, std::string& why_not) const;
+  bool find_factor(std::size_t read, const std::vector<SideLoop>& across, Factor& factor, std::string& why_not) const;
   long slots() const;
   long slot_bytes() const { return (rows() + lanes_) * depth_ * element_bytes(); }
   /// The farthest digit of the lanes in the atom's box: what is made of the result is stored one value of it after the other.
@@ -117,6 +164,9 @@ class CollectivePlanner {
   const Atom& atom_;
   const Atom& box_;
   const Atom& store_;
+  std::vector<SideLoop> rows_;     ///< loops that the tile's rows run along, the nearest last
+  std::size_t sum_ = 0;            ///< whose terms a tile holds
+  std::vector<std::size_t> sums_;  ///< all that is summed over, outermost loop first
   long groups_, lanes_;
   double least_lanes_;  ///< from which the tile pays
   long together_ = 1, group_rows_ = 0, depth_ = 0;

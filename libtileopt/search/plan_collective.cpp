@@ -15,9 +15,11 @@ constexpr double kFewRows = 128;       ///< up to which the columns are the tile
 constexpr double kLeastFew = 1;        ///< of those: one row alone still reads the large factor once, by blocks enough
 constexpr long kGroupRows = 8;         ///< that a swizzled matrix repeats after
 constexpr long kMostFilled = 4;         ///< that threads fill: a power of two is cheap to number
+constexpr long kMostApart = 8;          ///< elements of a box, from one to the next
 constexpr long kMostBoxes = 8;         ///< that an engine fills
 constexpr double kOtherBytes = 512;    ///< barriers of the slots, and gaps between arrays
 constexpr long kBand = 16;             ///< blocks along the rows that run beside each other, so that they share what they read
+constexpr double kNarrow = 64;         ///< lanes of a tile for results that have no more
 constexpr double kLeastSum = 64;       ///< terms from which tiles pay
 constexpr double kLeastSide = 64;
 constexpr double kStartCycles = 4000;  ///< of a block: first copies, last stores
@@ -33,9 +35,19 @@ const Atom* elementwise(const Machine& machine, bool wide) {
   return found;
 }
 
+/// Rows of a tile that so many groups of agents compute.
+long rows_of(const Atom& atom, long groups) {
+  long last = 0;
+  for (std::size_t d = 0; d < atom.steps.rows.size(); ++d) {
+    const std::size_t box = atom.extents.size();
+    last += atom.steps.rows[d] * ((d < box ? atom.extents[d] : atom.agents[d - box]) - 1);
+  }
+  return groups * (last + 1);
+}
+
 }  // namespace
 
-CollectivePlanner::CollectivePlanner(const PlanRequest& request, const Contraction& contraction, std::string epilogue, const Atom& atom, const Atom& box, const Atom& store, long groups, long lanes, double least_lanes)
+CollectivePlanner::CollectivePlanner(const PlanRequest& request, const Contraction& contraction, std::string epilogue, const Atom& atom, const Atom& box, const Atom& store, std::vector<SideLoop> rows, long groups, long lanes, double least_lanes)
     : request_(request),
       c_(contraction),
       epilogue_(std::move(epilogue)),
@@ -43,13 +55,13 @@ CollectivePlanner::CollectivePlanner(const PlanRequest& request, const Contracti
       atom_(atom),
       box_(box),
       store_(store),
+      rows_(std::move(rows)),
       groups_(groups),
       lanes_(lanes),
       least_lanes_(least_lanes) {
   together_ = 1;
   for (const long radix : atom.agents) together_ *= radix;
-  for (std::size_t d = 0; d < atom.steps.rows.size(); ++d) group_rows_ += atom.steps.rows[d] * (radix_of(d) - 1);
-  ++group_rows_;
+  group_rows_ = rows_of(atom, 1);
   depth_ = atom.find_operand("left")->swizzle / element_bytes();
   for (const Atom& copy : request.machine.atoms) {
     const Pipe* pipe = request.machine.pipe_of(copy.name);
@@ -63,19 +75,92 @@ CollectivePlanner::CollectivePlanner(const PlanRequest& request, const Contracti
   if (!no_boxes_.empty()) boxes_ = nullptr;
 }
 
-bool CollectivePlanner::find_factor(std::size_t read, std::size_t across, long extent, Factor& factor, std::string& why_not) const {
+/// One step along the loop is one step along one subscript, or a few where boxes are copied, and what else moves that subscript stands still while a tile is copied.
+bool CollectivePlanner::moves_across(const AccessView& access, std::size_t m, std::string& why_not) const {
+  const std::vector<std::size_t> dims = access.dims_of(m);
+  if (dims.size() != 1) return false;
+  const std::vector<long>& steps = access.coefficients[dims[0]];
+  for (std::size_t other = 0; other < steps.size(); ++other)
+    if (other != m && steps[other] != 0 && (other == sum_ || other == c_.lanes || is_row(other))) return false;
+  if (steps[m] == 1) return true;
+  const bool box = boxes_ != nullptr && dims[0] != access.contiguous && steps[m] > 1 && steps[m] <= kMostApart;
+  if (!box) why_not = access.tensor + " is read in steps of " + std::to_string(steps[m]) + " along " + iterator(m) + ", and what copies its tiles takes neighbours";
+  return box;
+}
+
+bool CollectivePlanner::find_factor(std::size_t read, const std::vector<SideLoop>& across, Factor& factor, std::string& why_not) const {
   const AccessView& access = c_.view.accesses[1 + read];
+  factor = Factor();
   factor.access = &access;
-  factor.extent = extent;
-  const bool tile = access.affine && moves_alone(access, across) && moves_alone(access, sum());
-  if (tile) {
-    factor.across = access.dims_of(across).front();
-    factor.along = access.dims_of(sum()).front();
-    factor.along_is_fast = access.contiguous == factor.along;
+  std::string reason;
+  bool tile = access.affine && moves_alone(access, sum_);
+  if (tile) factor.along = access.dims_of(sum_).front();
+  if (tile) factor.along_is_fast = access.contiguous == factor.along;
+  std::string names;
+  for (const SideLoop& loop : across) {
+    tile = tile && moves_across(access, loop.member, reason);
+    if (!tile) break;
+    factor.across.push_back(access.dims_of(loop.member).front());
+    factor.apart.push_back(access.coefficients[factor.across.back()][loop.member]);
+    factor.extents.push_back(loop.extent);
   }
-  if (tile && (factor.along_is_fast || access.contiguous == factor.across)) return true;
-  why_not = access.tensor + " is no matrix along " + iterator(across) + " and " + iterator(sum());
+  for (const SideLoop& loop : across) names += iterator(loop.member) + (loop.member == across.back().member ? "" : ", ");
+  // Rows of several loops follow each other in a box as they do in the tensor.
+  const bool in_order = std::adjacent_find(factor.across.begin(), factor.across.end(), [](std::size_t a, std::size_t b) { return a >= b; }) == factor.across.end();
+  if (tile && across.size() > 1 && !(factor.along_is_fast && in_order)) tile = false;
+  if (tile && (factor.along_is_fast || access.contiguous == factor.across.back())) return true;
+  why_not = reason.empty() ? access.tensor + " is no matrix along " + names + " and " + iterator(sum_) : reason;
   return false;
+}
+
+/// The sum whose terms lie in tiles: the innermost one along which both factors are matrices.
+bool CollectivePlanner::find_factors(std::string& why_not) {
+  std::string first;
+  for (std::size_t i = c_.reduction.size(); i-- > 0;) {
+    sum_ = c_.reduction[i];
+    std::string reason;
+    if (find_factor(c_.left, rows_, left_, reason) && find_factor(c_.right, {{c_.lanes, lanes_}}, right_, reason)) return true;
+    if (first.empty()) first = reason;
+  }
+  why_not = first;
+  return false;
+}
+
+/// Iterations of a sum's loop, whatever the sizes are: of tiles, or of terms.
+std::optional<long> CollectivePlanner::iterations(std::size_t m) const {
+  const std::optional<long> constant = range(m).constant;
+  return m == sum_ && constant ? std::optional((*constant + depth_ - 1) / depth_) : constant;
+}
+
+/// All loops of the sum are one line of tiles: those inside of another one have a constant number of iterations.
+bool CollectivePlanner::order_sums(std::string& why_not) {
+  const auto place = [&](std::size_t m) {
+    const std::optional<long> count = iterations(m);
+    return count && *count <= 1 ? 0 : !count ? 1 : m == sum_ ? 2 : 3;
+  };
+  sums_ = c_.reduction;
+  std::stable_sort(sums_.begin(), sums_.end(), [&](std::size_t a, std::size_t b) { return place(a) < place(b); });
+  const auto open = [&](std::size_t m) { return place(m) == 1; };
+  if (std::count_if(sums_.begin(), sums_.end(), open) > 1) {
+    const auto first = std::find_if(sums_.begin(), sums_.end(), open);
+    why_not = "a block runs loop " + iterator(*(first + 1)) + " once for every value of " + iterator(*first) + ", and both have as many iterations as the sizes say: where one of them is a number, the two are one line of tiles";
+  } else if (place(sums_.back()) == 0) why_not = "the sum is one tile deep";
+  else return true;
+  return false;
+}
+
+/// What a block sums up, in whole tiles where these are several sums.
+double CollectivePlanner::terms() const {
+  if (c_.reduction.size() == 1) return range(sum_).typical;
+  double product = 1;
+  for (const std::size_t m : c_.reduction) product *= m == sum_ ? double(long((range(m).typical + double(depth_ - 1)) / double(depth_))) * double(depth_) : range(m).typical;
+  return product;
+}
+
+std::string CollectivePlanner::names_of_rows() const {
+  std::vector<std::string> names;
+  for (const SideLoop& loop : rows_) names.push_back(iterator(loop.member));
+  return join(names, ", ");
 }
 
 bool CollectivePlanner::shape(std::string& why_not) {
@@ -83,14 +168,17 @@ bool CollectivePlanner::shape(std::string& why_not) {
   const auto written = [&](std::size_t read) {
     return std::any_of(names.begin(), names.end(), [&](const std::string& name) { return request_.program().statement(name).write.tensor == c_.view.accesses[1 + read].tensor; });
   };
-  const MemberRange& terms = range(sum());
+  double all_terms = 1, all_rows = 1;
+  for (const std::size_t m : c_.reduction) all_terms *= range(m).typical;
+  for (const SideLoop& loop : rows_) all_rows *= range(loop.member).typical;
+  const auto alone = [&](const SideLoop& loop) { return moves_alone(c_.view.accesses[0], loop.member); };
   if (!c_.fixed.empty()) why_not = "indices from memory stand around it";
-  else if (c_.reduction.size() != 1) why_not = "a block runs the loop of the innermost sum several times";
-  else if (terms.typical < kLeastSum || range(c_.rows).typical < kLeastSide || range(c_.lanes).typical < least_lanes_) why_not = "the problem is too small for tiles of " + atom_.name;
-  else if (terms.constant && *terms.constant <= depth_) why_not = "the sum is one tile deep";
+  else if (all_terms < kLeastSum || all_rows < kLeastSide || range(c_.lanes).typical < least_lanes_) why_not = "the problem is too small for tiles of " + atom_.name;
   else if (written(c_.left) || written(c_.right)) why_not = "the kernel writes a factor";
-  else if (!moves_alone(c_.view.accesses[0], c_.rows) || !moves_alone(c_.view.accesses[0], c_.lanes)) why_not = "the result is no tile along " + iterator(c_.rows) + " and " + iterator(c_.lanes);
-  else if (!find_factor(c_.left, c_.rows, rows(), left_, why_not) || !find_factor(c_.right, c_.lanes, lanes_, right_, why_not)) return false;
+  else if (!std::all_of(rows_.begin(), rows_.end(), alone) || !moves_alone(c_.view.accesses[0], c_.lanes)) why_not = "the result is no tile along " + names_of_rows() + " and " + iterator(c_.lanes);
+  else if (!find_factors(why_not) || !order_sums(why_not)) return false;
+  else if (rows_.size() > 1 && boxes_ == nullptr) why_not = "rows of several loops are copied as boxes: " + no_boxes_;
+  else if (rows_.size() > 1 && !stores_lanes()) why_not = "rows of several loops lie side by side in the result";
   else if (lanes_ < depth_ && !right_.along_is_fast) why_not = c_.view.accesses[1 + c_.right].tensor + " lies along few lanes, and rows of its matrix have " + std::to_string(depth_) + " elements";
   else if (!find_operands(why_not)) return false;
   else if (slots() < 2) why_not = "two slots of both factors do not fit in the memory of a block";
@@ -106,17 +194,16 @@ long CollectivePlanner::slots() const {
 
 double CollectivePlanner::seconds() const {
   double blocks = 1;
-  for (const std::size_t m : {c_.rows, c_.lanes}) {
-    const double side = double(m == c_.rows ? rows() : lanes_);
-    blocks *= std::max(1.0, double(long((range(m).typical + side - 1) / side)));
-  }
-  for (const auto* outer : {&c_.outer_left, &c_.outer_right})
-    for (const std::size_t m : *outer) blocks *= range(m).typical;
+  std::vector<SideLoop> sides = rows_;
+  sides.push_back({c_.lanes, lanes_});
+  for (const SideLoop& side : sides) blocks *= std::max(1.0, double(long((range(side.member).typical + double(side.extent) - 1) / double(side.extent))));
+  for (std::size_t m = 0; m < c_.view.members.size(); ++m)
+    if (m != c_.lanes && !is_row(m) && std::count(c_.reduction.begin(), c_.reduction.end(), m) == 0) blocks *= range(m).typical;
   const Machine& machine = request_.machine;
   const double waves = double(long((blocks + machine.cores - 1) / machine.cores));
   // The factors of a tile come through the block's memory: a narrow tile reads more for a product.
   const double products = double(rows()) * double(lanes_) / atom_.throughput * (1 + 24.0 / double(lanes_));
-  return waves * (range(sum()).typical * products + kStartCycles) / machine.frequency;
+  return waves * (terms() * products + kStartCycles) / machine.frequency;
 }
 
 Promotion CollectivePlanner::promote_factor(const Factor& factor, const std::string& after, NameTable& digits) const {
@@ -130,23 +217,25 @@ Promotion CollectivePlanner::promote_factor(const Factor& factor, const std::str
   promotion.element = type_name(request_.program().tensor(promotion.tensor).type);
   promotion.zero_fill = true;
   const auto name = [&](const std::string& part) { return digits.unique(promotion.array + "_" + part); };
-  const int across = static_cast<int>(factor.across), along = static_cast<int>(factor.along);
+  const int across = static_cast<int>(factor.across.back()), along = static_cast<int>(factor.along);
   const int fast = factor.along_is_fast ? along : across, slow = factor.along_is_fast ? across : along;
   const long piece = kPieceBytes / element_bytes(), pieces = depth_ / piece;  // of a row
-  const long slow_extent = factor.along_is_fast ? factor.extent : depth_, groups = std::min(threads() / (pieces * kGroupRows), factor.along_is_fast ? factor.extent / reach(&factor == &right_) : slow_extent),
+  const long slow_extent = factor.along_is_fast ? factor.extent() : depth_, groups = std::min(threads() / (pieces * kGroupRows), factor.along_is_fast ? factor.extent() / reach(&factor == &right_) : slow_extent),
              repeats = slow_extent / (groups * kGroupRows);
   const std::string y = name("y"), r = name("r"), x = name("x"), v = name("v");
   // Across a matrix that lies the other way, slabs as wide as a row follow each other.
   if (boxes_ != nullptr) {
-    if (!factor.along_is_fast && factor.extent > depth_) promotion.layout.push_back({fast, name("c"), factor.extent / depth_, repeated, depth_});
-    promotion.layout.push_back({slow, name("r"), slow_extent, "", 1});
+    if (!factor.along_is_fast && factor.extent() > depth_) promotion.layout.push_back({fast, name("c"), factor.extent() / depth_, repeated, depth_});
+    // Rows of the nearest loop follow each other; so do runs of them, in the order of the loops around.
+    for (std::size_t i = 0; i + 1 < factor.across.size(); ++i) promotion.layout.push_back({static_cast<int>(factor.across[i]), name("o"), factor.extents[i], "", factor.apart[i]});
+    promotion.layout.push_back({slow, name("r"), factor.along_is_fast ? factor.extents.back() : slow_extent, "", factor.along_is_fast ? factor.apart.back() : 1});
     promotion.layout.push_back({fast, name("x"), pieces, "", piece});
     promotion.layout.push_back({fast, name("v"), piece, "", 1});
     promotion.swizzle_along = promotion.layout.rbegin()[1].name;
     promotion.swizzle_by = promotion.layout.rbegin()[2].name;
     return promotion;
   }
-  if (!factor.along_is_fast && factor.extent > depth_) promotion.layout.push_back({fast, name("c"), factor.extent / depth_, repeated, depth_});
+  if (!factor.along_is_fast && factor.extent() > depth_) promotion.layout.push_back({fast, name("c"), factor.extent() / depth_, repeated, depth_});
   // Rows in groups of eight, which the instruction counts in; threads are far apart, so that its digits stay inside of what one of them copies.
   promotion.layout.push_back({slow, y, groups, agent, kGroupRows * repeats});
   if (repeats > 1) promotion.layout.push_back({slow, name("s"), repeats, repeated, kGroupRows});
@@ -167,7 +256,7 @@ PlanPart CollectivePlanner::build(NameTable& names) const {
                     atom = level(LevelKind::atom);
   PlanPart part;
   const std::string subject = "kernel " + request_.kernel.name() + ": " + c_.statement + ": ";
-  part.reasons.push_back(subject + "a block computes " + std::to_string(rows()) + "x" + std::to_string(lanes_) + " of " + c_.view.accesses[0].tensor + " along " + iterator(c_.rows) + ", " +
+  part.reasons.push_back(subject + "a block computes " + std::to_string(rows()) + "x" + std::to_string(lanes_) + " of " + c_.view.accesses[0].tensor + " along " + names_of_rows() + ", " +
                          iterator(c_.lanes) + " by " + atom_.name + ", " + std::to_string(depth_) + " terms of both factors in shared memory at a time, " + std::to_string(slots()) +
                          " slots; " + std::to_string(together_) + " threads together; to change: atom(" + c_.statement + ", \"scalar\")");
   std::map<std::size_t, std::string> member;
@@ -183,7 +272,7 @@ PlanPart CollectivePlanner::build(NameTable& names) const {
   const auto cut = [&](std::size_t m, const std::vector<long>& steps, std::vector<Digit> above) {
     std::vector<std::size_t> order;
     for (std::size_t d = 0; d < steps.size(); ++d)
-      if (steps[d] > 0) order.push_back(d);
+      if (steps[d] > 0 && (!is_row(m) || m == rows_[row_digit(radix_of(d), steps[d]).loop].member)) order.push_back(d);
     std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return steps[a] > steps[b]; });
     char role = 'n';
     for (const std::size_t d : order) {
@@ -195,29 +284,36 @@ PlanPart CollectivePlanner::build(NameTable& names) const {
     return above;
   };
   std::vector<std::string> above;
-  std::string group, step, tiles;
+  std::string group, step;
   std::map<std::size_t, std::vector<Digit>> table;
   for (std::size_t m = 0; m < c_.view.members.size(); ++m) {
-    if (m == c_.rows) {
-      std::vector<Digit> outside = {{digit(m, 'b'), 0, block}, {digit(m, 'a'), kBand, block}};
-      if (groups_ > 1) outside.push_back({group = digit(m, 'w'), groups_, agent});
+    if (is_row(m)) {
+      std::vector<Digit> outside = {{digit(m, 'b'), 0, block}};
+      if (rows_.size() == 1) outside.push_back({digit(m, 'a'), kBand, block});
+      if (groups_ > 1 && m == rows_[row_digit(groups_, group_rows_).loop].member) outside.push_back({group = digit(m, 'w'), groups_, agent});
       table[m] = cut(m, atom_.steps.rows, outside);
     } else if (m == c_.lanes) {
       table[m] = cut(m, atom_.steps.lanes, {{digit(m, 'b'), 0, block}});
-    } else if (m == sum()) {
-      tiles = digit(m, 'b');
+    } else if (m == sum_) {
+      const std::string tiles = digit(m, 'b');
       step = digit(m, 'k');
       long atom_depth = 1;
       for (std::size_t d = 0; d < box_digits; ++d) atom_depth += atom_.steps.depth[d] * (radix_of(d) - 1);
       table[m] = cut(m, atom_.steps.depth, {{tiles, 0, serial}, {step, depth_ / atom_depth, unrolled}});
-    } else table[m] = {{member.at(m), 0, block}};
+    } else table[m] = {{member.at(m), 0, is_summed(m) ? serial : block}};
     part.digits.emplace_back(member.at(m), table[m]);
   }
   for (std::size_t m = 0; m < c_.view.members.size(); ++m)
-    if (!is_summed(m) && m != c_.rows && m != c_.lanes) above.push_back(table.at(m).front().name);
-  above.push_back(table.at(c_.rows)[0].name);
+    if (!is_summed(m) && !is_row(m) && m != c_.lanes) above.push_back(table.at(m).front().name);
+  // Blocks along the nearest rows run beside each other, so that they share the right factor: a band of them, or all of the nearest loop.
+  const std::vector<Digit>& nearest = table.at(rows_.back().member);
+  for (std::size_t i = 0; i + 1 < rows_.size(); ++i) above.push_back(table.at(rows_[i].member).front().name);
+  if (rows_.size() == 1) above.push_back(nearest[0].name);
   above.push_back(table.at(c_.lanes)[0].name);
-  above.push_back(table.at(c_.rows)[1].name);
+  above.push_back(nearest[rows_.size() == 1 ? 1 : 0].name);
+  std::vector<std::string> line;
+  for (const std::size_t m : sums_) line.push_back(table.at(m).front().name);
+  const std::string& tiles = line.back();
   if (groups_ > 1) agents.insert(agents.begin(), group);
   std::vector<std::string> inner = {step}, whole = agents, stored;
   if (in_chunks()) stored.push_back(boxes[chunk()]);
@@ -257,7 +353,7 @@ PlanPart CollectivePlanner::build(NameTable& names) const {
   part.atoms[epilogue_] = {store_.name, stored_box, "padded", false, "", stored};
   whole.push_back(step);
   part.atoms[c_.statement] = {atom_.name, boxes, "padded", false, "", whole};
-  part.tree = Tree::bands(above, Tree::sequence({{{c_.init}, Tree::bands(agents, Tree())}, {{c_.statement}, Tree::band(tiles, Tree::bands(inner, Tree()))}, {{epilogue_}, Tree::bands(stored, Tree())}}));
+  part.tree = Tree::bands(above, Tree::sequence({{{c_.init}, Tree::bands(agents, Tree())}, {{c_.statement}, Tree::bands(line, Tree::bands(inner, Tree()))}, {{epilogue_}, Tree::bands(stored, Tree())}}));
 
   Promotion kept_result;
   kept_result.tensor = result.tensor;
@@ -267,12 +363,16 @@ PlanPart CollectivePlanner::build(NameTable& names) const {
   kept_result.space = "register";
   kept_result.element = type_name(program.tensor(result.tensor).type);
   const auto name = [&](const std::string& of) { return digits.unique(kept_result.array + "_" + of); };
-  const auto rows_dim = static_cast<int>(result.dims_of(c_.rows).front()), lanes_dim = static_cast<int>(result.dims_of(c_.lanes).front());
-  if (groups_ > 1) kept_result.layout.push_back({rows_dim, name("w"), groups_, agent, group_rows_});
+  const auto dim_of = [&](std::size_t m) { return static_cast<int>(result.dims_of(m).front()); };
+  const auto add_rows = [&](const std::string& named, long radix, long weight, const std::string& on) {
+    const DigitPart part_of_rows = row_digit(radix, weight);
+    kept_result.layout.push_back({dim_of(rows_[part_of_rows.loop].member), named, radix, on, part_of_rows.weight});
+  };
+  if (groups_ > 1) add_rows(name("w"), groups_, group_rows_, agent);
   const auto add_dim = [&](std::size_t d, const std::string& on) {
-    const bool of_rows = atom_.steps.rows[d] > 0;
-    kept_result.layout.push_back({of_rows ? rows_dim : lanes_dim, name(d < box_digits ? "b" + std::to_string(d) : "a" + std::to_string(d - box_digits)), radix_of(d), on,
-                                  of_rows ? atom_.steps.rows[d] : std::min(lanes_, atom_.steps.lanes[d])});
+    const std::string named = name(d < box_digits ? "b" + std::to_string(d) : "a" + std::to_string(d - box_digits));
+    if (atom_.steps.rows[d] > 0) add_rows(named, radix_of(d), atom_.steps.rows[d], on);
+    else kept_result.layout.push_back({dim_of(c_.lanes), named, radix_of(d), on, std::min(lanes_, atom_.steps.lanes[d])});
   };
   for (std::size_t d = box_digits; d < box_digits + atom_.agents.size(); ++d) add_dim(d, agent);
   std::vector<std::size_t> registers;
@@ -293,7 +393,7 @@ PlanPart CollectivePlanner::build(NameTable& names) const {
   for (std::size_t p = part.promotions.size() - 2; p < part.promotions.size(); ++p) pipelining.copies.push_back({part.promotions[p].array, copy});
   if (!no_boxes_.empty()) part.reasons.push_back(subject + "threads copy pieces of both factors, no engine whole boxes: " + no_boxes_);
   part.reasons.push_back(subject + "both factors are copied " + std::to_string(pipelining.ahead()) + " tiles ahead, into " + std::to_string(pipelining.slots) + " slots; to change: pipeline(\"" +
-                         iterator(sum()) + "\", slots=2)");
+                         iterator(sums_.back()) + "\", slots=2)");
   part.pipelines.push_back(std::move(pipelining));
   names = digits;
   return part;
@@ -315,16 +415,31 @@ std::vector<PartOption> plan_collective(const PlanRequest& request, const Contra
   else if (epilogue.empty()) why_not = "no statement alone takes its result element by element, in rows of its own that only another product reads";
   else {
     std::vector<PartOption> options;
-    const auto add = [&](const Contraction& product, long groups, long lanes, double least_lanes) {
-      const auto planner = std::make_shared<CollectivePlanner>(request, product, epilogue, *atom, *box, *store, groups, lanes, least_lanes);
-      if (planner->shape(why_not)) options.push_back({planner->label(), planner->seconds(), [planner](NameTable& names) { return planner->build(names); }});
+    const auto planner_of = [&](const Contraction& product, const std::vector<SideLoop>& rows, long groups, long lanes, double least_lanes) {
+      const auto planner = std::make_shared<CollectivePlanner>(request, product, epilogue, *atom, *box, *store, rows, groups, lanes, least_lanes);
+      return planner->shape(why_not) ? planner : nullptr;
     };
-    for (const long lanes : {256L, 128L}) add(contraction, kGroups, lanes, kLeastSide);
-    if (contraction.view.ranges[contraction.rows].typical <= kFewRows && atom->find_operand("left")->element == atom->find_operand("right")->element) {
+    const auto add = [&](const std::shared_ptr<CollectivePlanner>& planner) {
+      if (planner != nullptr) options.push_back({planner->label(), planner->seconds(), [planner](NameTable& names) { return planner->build(names); }});
+    };
+    const auto one_loop = [&](const Contraction& product, long groups) { return std::vector<SideLoop>{{product.rows, rows_of(*atom, groups)}}; };
+    std::vector<long> widths = {256, 128};
+    if (contraction.view.ranges[contraction.lanes].typical <= kNarrow) widths.push_back(long(kNarrow));
+    const std::vector<std::vector<SideLoop>> shared = share_rows(request, contraction, *atom, kGroups);
+    double all_rows = contraction.view.ranges[contraction.rows].typical;
+    for (const std::size_t m : contraction.outer_left) all_rows *= contraction.view.ranges[m].typical;
+    for (const long lanes : widths) {
+      add(planner_of(contraction, one_loop(contraction, kGroups), kGroups, lanes, kLeastSide));
+      std::shared_ptr<CollectivePlanner> best;
+      for (const std::vector<SideLoop>& rows : shared)
+        if (const auto planner = planner_of(contraction, rows, kGroups, lanes, kLeastSide); planner != nullptr && (best == nullptr || planner->seconds() < best->seconds())) best = planner;
+      add(best);
+    }
+    if (all_rows <= kFewRows && atom->find_operand("left")->element == atom->find_operand("right")->element) {
       Contraction turned = contraction;
       std::swap(turned.left, turned.right);
       std::swap(turned.rows, turned.lanes);
-      for (const long lanes : {16L, 32L, 64L, 128L}) add(turned, 1, lanes, kLeastFew);
+      for (const long lanes : {16L, 32L, 64L, 128L}) add(planner_of(turned, one_loop(turned, 1), 1, lanes, kLeastFew));
     }
     std::stable_sort(options.begin(), options.end(), [](const PartOption& a, const PartOption& b) { return a.seconds < b.seconds; });
     return options;

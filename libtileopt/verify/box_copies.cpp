@@ -15,6 +15,7 @@ namespace tileopt::proof {
 namespace {
 
 constexpr long kMostSide = 256;      ///< elements of a box along one dimension
+constexpr long kMostApart = 8;       ///< elements of a dimension, from one that is copied to the next
 constexpr std::size_t kMostDims = 5;
 constexpr long kGroup = 8;           ///< rows after which the pattern of swapped pieces repeats
 
@@ -52,7 +53,7 @@ class BoxChecker {
     if (!tensor.layout.order.empty() || !tensor.layout.strides.empty() || tensor.layout.packed) return wrong(tensor.name + " does not lie row by row");
     if (copy_->tensor != tensor.name) return differs("the tensor", copy_->tensor, tensor.name);
     if (copy_->element_bytes != size_bytes(tensor.type)) return differs("the size of an element", std::to_string(copy_->element_bytes), std::to_string(size_bytes(tensor.type)));
-    if (rank() < 2 || rank() > kMostDims || copy_->extents.size() != rank() || copy_->box.size() != rank() || copy_->coordinates.size() != rank())
+    if (rank() < 2 || rank() > kMostDims || copy_->extents.size() != rank() || copy_->box.size() != rank() || copy_->coordinates.size() != rank() || copy_->apart.size() != rank())
       return differs("the number of dimensions", std::to_string(copy_->extents.size()), std::to_string(rank()));
     const isl::set sizes = isl::manage(isl_set_from_params(checker_.program().context().copy()));  // [params] -> { [] }
     const AstExprReader reader(sizes.space(), {});
@@ -66,6 +67,13 @@ class BoxChecker {
     const isl::set whole = isl::manage(isl_pw_aff_zero_set(row.mod(isl::val(row.ctx(), elements)).release()));
     if (const isl::set cut = sizes.subtract(whole); !cut.is_empty()) return wrong("rows of " + tensor.name + " may start between multiples of " + std::to_string(kPieceBytes) + " bytes", poly::sample_text(cut));
     return {};
+  }
+
+  /// { [x] : x_d is a multiple }
+  static isl::set multiples(const isl::space& space, int d, long of) {
+    isl_local_space* local = isl_local_space_from_space(space.copy());
+    const isl::pw_aff value = isl::manage(isl_pw_aff_from_aff(isl_aff_var_on_domain(local, isl_dim_set, static_cast<unsigned>(d))));
+    return isl::manage(isl_pw_aff_zero_set(value.mod(isl::val(value.ctx(), of)).release()));
   }
 
   /// The points of the box are the elements of the engine's box, each once.
@@ -85,8 +93,11 @@ class BoxChecker {
     const isl::map moved = isl::manage(isl_map_intersect_domain(move, box));
     isl::set wanted = isl::set::universe(moved.range().space());
     for (std::size_t place = 0; place < rank(); ++place) {
-      const long side = copy_->box[place];
+      const long side = copy_->box[place], apart = copy_->apart[place];
       if (side < 1 || side > kMostSide) return wrong("a box has 1 to " + std::to_string(kMostSide) + " elements along a dimension, and this one has " + std::to_string(side));
+      if (apart < 1 || apart > kMostApart || side % apart != 0 || (place == 0 && apart != 1))
+        return wrong("elements of a box are 1 to " + std::to_string(kMostApart) + " apart, neighbours along the last dimension, and these are " + std::to_string(apart) + " apart along " + std::to_string(side));
+      if (apart > 1) wanted = wanted.intersect(multiples(wanted.space(), static_cast<int>(dimension(place)), apart));
       wanted = isl::manage(isl_set_lower_bound_si(wanted.release(), isl_dim_set, static_cast<unsigned>(dimension(place)), 0));
       wanted = isl::manage(isl_set_upper_bound_si(wanted.release(), isl_dim_set, static_cast<unsigned>(dimension(place)), static_cast<int>(side - 1)));
     }
@@ -152,8 +163,8 @@ class BoxChecker {
       first = isl_multi_aff_set_aff(first, static_cast<int>(box_dim(b)), isl_aff_zero_on_domain(isl_local_space_from_space(isl_set_get_space(leaf_.points.get()))));
       long bytes = 0, row = copy_->element_bytes;
       for (std::size_t place = 0; place < rank(); ++place) {
-        bytes += step(dimension(place), b) * row;
-        row *= copy_->box[place];
+        bytes += step(dimension(place), b) / copy_->apart[place] * row;
+        row *= copy_->box[place] / copy_->apart[place];
       }
       moved = isl_aff_set_coefficient_si(moved, isl_dim_in, static_cast<int>(box_dim(b)), static_cast<int>(bytes));
     }

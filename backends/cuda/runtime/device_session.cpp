@@ -117,7 +117,7 @@ int DeviceSession::map_tensor(void* map, const tileopt_emulator_tensor& tensor) 
     extents[d] = static_cast<std::uint64_t>(tensor.extents[d]);
     strides[d] = stride *= extents[d];
     box[d] = static_cast<unsigned>(tensor.box[d]);
-    steps[d] = 1;
+    steps[d] = static_cast<unsigned>(tensor.apart[d]);
   }
   const int type = tensor.element_bytes == 1 ? 0 : tensor.element_bytes == 2 ? 1 : tensor.element_bytes == 4 ? 2 : 4;
   const int swizzle = tensor.swizzle == 128 ? 3 : tensor.swizzle == 64 ? 2 : tensor.swizzle == 32 ? 1 : 0;

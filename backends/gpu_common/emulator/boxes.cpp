@@ -9,7 +9,7 @@ namespace tileopt::emulator {
 
 namespace {
 constexpr std::uint64_t kPieceBytes = 16, kPhaseBytes = 8, kAlignment = 128;
-constexpr int kMostDims = 5, kMostSide = 256;
+constexpr int kMostDims = 5, kMostSide = 256, kMostApart = 8;
 constexpr std::uint32_t kBoxAgent = 5;   ///< after the thread itself, in units of a block's threads
 
 /// What stands in the 128 bytes of a map.
@@ -33,6 +33,8 @@ int Machine::map_tensor(void* map, const tileopt_emulator_tensor& tensor) {
   std::int64_t stride = tensor.element_bytes;
   for (int d = 0; d < tensor.rank; ++d) {
     if (tensor.extents[d] < 0 || tensor.extents[d] > INT32_MAX || tensor.box[d] < 1 || tensor.box[d] > kMostSide) return 1;
+    // Along the fastest dimension the engine takes no notice of it; elsewhere the box is that of elements between which others are left out.
+    if (tensor.apart[d] < 1 || tensor.apart[d] > kMostApart || (d == 0 && tensor.apart[d] != 1) || tensor.box[d] % tensor.apart[d] != 0) return 1;
     stride *= std::max<std::int64_t>(tensor.extents[d], 1);
     if (d + 1 < tensor.rank && tensor.extents[0] > 0 && stride % static_cast<std::int64_t>(kPieceBytes) != 0) return 1;
   }
@@ -117,7 +119,7 @@ void Machine::copy_box(const tileopt_emulator_box& request, const void* pc) {
   Region& shared = *block.shared_region;
   const auto* to = static_cast<const std::byte*>(request.shared);
   std::int64_t bytes = tensor.element_bytes;
-  for (int d = 0; d < tensor.rank; ++d) bytes *= tensor.box[d];
+  for (int d = 0; d < tensor.rank; ++d) bytes *= tensor.box[d] / tensor.apart[d];
   if (!shared.holds(to) || static_cast<std::uint64_t>(to - shared.begin) + static_cast<std::uint64_t>(bytes) > shared.bytes)
     fail(make_report("out of bounds", who + " copies a box that does not lie in its block's shared memory", {site}));
   const auto first = static_cast<std::uint64_t>(to - shared.begin);
@@ -160,7 +162,7 @@ void Machine::copy_box(const tileopt_emulator_box& request, const void* pc) {
     at[0] += static_cast<int>(run / element);
     for (int d = 0; d + 1 < tensor.rank && at[d] >= tensor.box[d]; ++d) {
       at[d] = 0;
-      ++at[d + 1];
+      at[d + 1] += tensor.apart[d + 1];
     }
   }
   check(shared, to, static_cast<std::uint64_t>(bytes), Use::write, step, "writes");

@@ -14,7 +14,7 @@ TEST(PrintFactsDocument, SynchronisationAndStorageRoundTrip) {
   facts.syncs.push_back({"wait", "mod(g0 + k, 4)", "mod(floord(g0 + k, 4), 2)", "", 0, 0, false});
   facts.syncs.push_back({"expect", "mod(g0 + k, 4)", "", "", 64, 0, true});
   facts.phases.push_back({"full", 4, 1});
-  facts.leaves[0].box_copy = PrintFacts::BoxCopy{"A", 2, {"K", "M"}, {64, 128}, {"64 * k", "0"}, 128};
+  facts.leaves[0].box_copy = PrintFacts::BoxCopy{"A", 2, {"K", "M"}, {64, 128}, {"64 * k", "0"}, 128, {1, 2}};
   facts.loops[0].accumulator = {"C", {"i", "j"}, "f32", true};
   const Document document = write_print_facts(facts);
   const PrintFacts again = read_print_facts(Field(document, "", "module.json"));
@@ -33,6 +33,7 @@ TEST(PrintFactsDocument, SynchronisationAndStorageRoundTrip) {
   ASSERT_TRUE(again.leaves[0].box_copy.has_value());
   EXPECT_EQ(again.leaves[0].box_copy->box, (std::vector<long>{64, 128}));
   EXPECT_EQ(again.leaves[0].box_copy->coordinates.front(), "64 * k");
+  EXPECT_EQ(again.leaves[0].box_copy->apart, (std::vector<long>{1, 2}));
   EXPECT_TRUE(again.syncs[1].elected);
 }
 

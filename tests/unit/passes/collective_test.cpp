@@ -30,6 +30,23 @@ TEST(Collective, TheFragmentOfAProductFits) {
   EXPECT_EQ(why_not_fragment(wgmma(), strided), "");
 }
 
+/// The warps' digit of rows moves another subscript than the nearer ones: C[h, w, j] += A[h, w, k] * B[k, j] with h = warp, w = 8 r + l.
+TEST(Collective, ASideMayRunAlongSeveralSubscripts) {
+  ProductSteps several = right_product();
+  for (std::vector<std::vector<long>>* steps : {&several.result, &several.left}) {
+    steps->front()[6] = 0;
+    steps->insert(steps->begin(), {0, 0, 0, 0, 0, 0, 1, 0, 0});
+  }
+  EXPECT_EQ(why_not_fragment(wgmma(), several), "");
+  // But not along one of them in another order.
+  several.left[0][2] = 8;
+  EXPECT_EQ(why_not_fragment(wgmma(), several), "the left factor moves otherwise than the atom's along digit 2");
+  // A digit of the rows that moves nothing is none of them.
+  several = right_product();
+  several.result[0][6] = 0;
+  EXPECT_EQ(why_not_fragment(wgmma(), several), "the result moves otherwise than the atom's along digit 6");
+}
+
 TEST(Collective, OtherDigitsAreNamed) {
   ProductSteps rows = right_product();
   std::swap(rows.result[0][6], rows.result[0][7]);

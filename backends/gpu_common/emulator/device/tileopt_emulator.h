@@ -211,11 +211,12 @@ TILEOPT_EMULATOR_WORD void tileopt_wgmma_commit() { tileopt_emulator_matrices(TI
 /* ---- boxes of tensors, and barriers that count their bytes ---- */
 #define __grid_constant__
 struct alignas(64) tileopt_tensor_map { uint64_t words[16]; };
-static inline int tileopt_map_tensor(tileopt_tensor_map* map, const void* first, int element_bytes, int rank, const int64_t* extents, const int64_t* box, int swizzle) {
-  tileopt_emulator_tensor tensor = {first, element_bytes, rank, swizzle, {}, {}};
+static inline int tileopt_map_tensor(tileopt_tensor_map* map, const void* first, int element_bytes, int rank, const int64_t* extents, const int64_t* box, int swizzle, const int64_t* apart = nullptr) {
+  tileopt_emulator_tensor tensor = {first, element_bytes, rank, swizzle, {}, {}, {}};
   for (int d = 0; d < rank; ++d) {
     tensor.extents[d] = extents[d];
     tensor.box[d] = (int)box[d];
+    tensor.apart[d] = apart == nullptr ? 1 : (int)apart[d];
   }
   return tileopt_emulator_map_tensor(map, &tensor);
 }

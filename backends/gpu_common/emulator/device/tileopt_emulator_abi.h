@@ -63,7 +63,7 @@ struct tileopt_emulator_tensor {
   const void* first;
   int element_bytes, rank, swizzle;   /* swizzle: bytes of a row in shared memory, whose 16-byte pieces are swapped; 0: none */
   long long extents[5];
-  int box[5];
+  int box[5], apart[5];               /* of each dimension of a box: elements, and how many from one that is copied to the next */
 };
 
 enum tileopt_emulator_phase_event { TILEOPT_PHASES_BEGIN, TILEOPT_PHASE_EXPECT, TILEOPT_PHASE_WAIT };
