@@ -91,8 +91,10 @@ class AgentPlanner {
   /// Loops inside a block whose threads have no loop yet.
   Tree walk_block(const Tree& tree, const std::vector<std::string>& statements, State& state) const;
   std::string shared_member(const Chain& chain) const;
-  /// Partial results that chains below have, one a thread of the block.
+  /// Partial results that chains below have, one a thread of the block; of rows of constant length, threads that move them.
   long partial_results(const Tree& tree, const std::vector<std::string>& statements) const;
+  /// Iterations of `member` that fill a block whose threads share `tree` in steps that are no sequences themselves; 1 where some step is.
+  long iterations_beside(const Tree& tree, const std::string& member, const std::vector<std::string>& statements, long threads) const;
   std::optional<Wide> wide_member(const Chain& chain, const std::string& shared) const;
   /// All statements of the chain run boxes of the digit.
   void add_box(const Wide& wide, const Chain& chain, const std::string& digit, State& state) const;
@@ -345,16 +347,27 @@ long AgentPlanner::partial_results(const Tree& tree, const std::vector<std::stri
   Tree below;
   const Chain chain = follow_chain(tree, statements, proposal_, below);
   const std::string shared = shared_member(chain);
+  const std::optional<Wide> wide = shared.empty() ? std::nullopt : wide_member(chain, shared);
+  const long run = wide && wide->member == shared ? wide->box.extent : 1;
   long count = 1;
   for (const std::string& statement : statements) {
     const StatementView& view = views_.at(statement);
     const std::size_t m = view.member_index(shared);
-    if (m < view.members.size()) count = std::max(count, view.ranges[m].constant.value_or(1));
+    if (m < view.members.size()) count = std::max(count, view.ranges[m].constant.value_or(1) / run);
   }
   if (below.kind() == Tree::Kind::sequence)
     for (const Tree::Branch& branch : below.branches()) count = std::max(count, partial_results(branch.tree, branch.statements));
   const Level* level = request_.machine.find_level(agent_);
   return level->count > 0 && count > level->count ? 1 : count;
+}
+
+long AgentPlanner::iterations_beside(const Tree& tree, const std::string& member, const std::vector<std::string>& statements, long threads) const {
+  for (const Tree::Branch& branch : tree.branches()) {
+    Tree below;
+    follow_chain(branch.tree, branch.statements, proposal_, below);
+    if (below.kind() == Tree::Kind::sequence) return 1;
+  }
+  return power_of_two(trips(member, statements), kBlockThreads / threads);
 }
 
 /// The loop that threads share, where each of them may take several of its iterations at once; or one inside of it that is as long as that.
@@ -435,16 +448,21 @@ Tree AgentPlanner::walk(const Tree& tree, const std::vector<std::string>& statem
   };
   add_serial(roles.host);
   if (state.ambition.cooperate && !in_block && !roles.parallel.empty() && below.kind() == Tree::Kind::sequence && inner_runs(tree, statements)) {
-    for (const std::string& member : roles.parallel) {
-      cut(member, 1, 1, state);
-      digits.push_back(state.table.at(member).front().name);
-    }
-    state.part.reasons.push_back(reason("a block for every iteration of " + join(roles.parallel, ", ") + ": neighbours in memory lie along the loops inside"));
-    add_serial(roles.inside);
     const long partials = partial_results(below, statements);
     state.block_threads = partials > 1 ? partials : kBlockThreads;
+    const std::string& last = roles.parallel.back();
+    const long rows = iterations_beside(below, last, statements, state.block_threads);
+    for (const std::string& member : roles.parallel) {
+      cut(member, member == last ? rows : 1, 1, state);
+      digits.push_back(state.table.at(member).front().name);
+    }
+    state.part.reasons.push_back(reason("a block for every " + (rows > 1 ? std::to_string(rows) + " iterations" : std::string("iteration")) + " of " + join(roles.parallel, ", ") +
+                                        ": neighbours in memory lie along the loops inside"));
+    add_serial(roles.inside);
+    // Agents meet between the branches: those of an iteration that does not exist wait there too.
+    const std::vector<std::string> beside = rows > 1 ? std::vector<std::string>{state.table.at(last)[1].name} : std::vector<std::string>{};
     std::vector<Tree::Branch> branches;
-    for (const Tree::Branch& branch : below.branches()) branches.push_back({branch.statements, walk_block(branch.tree, branch.statements, state)});
+    for (const Tree::Branch& branch : below.branches()) branches.push_back({branch.statements, Tree::bands(beside, walk_block(branch.tree, branch.statements, state))});
     return Tree::bands(digits, Tree::sequence(std::move(branches)));
   }
   if (!roles.parallel.empty()) {
