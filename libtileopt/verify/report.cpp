@@ -1,5 +1,7 @@
 #include "verify/report.h"
 
+#include <algorithm>
+
 namespace tileopt::proof {
 
 Watchdog::Watchdog(isl::ctx context) : context_(context.get()), thread_([this] { watch(); }) {}
@@ -18,7 +20,9 @@ void Watchdog::start(std::chrono::milliseconds limit) {
     const std::lock_guard<std::mutex> lock(mutex_);
     armed_ = true;
     fired_ = false;
-    deadline_ = std::chrono::steady_clock::now() + limit;
+    clock_ = ThreadClock();
+    end_ = clock_.now() + limit;
+    deadline_ = std::chrono::steady_clock::now() + 10 * limit;
   }
   changed_.notify_one();
 }
@@ -35,8 +39,8 @@ void Watchdog::watch() {
   while (!finished_) {
     if (!armed_) {
       changed_.wait(lock);
-    } else if (std::chrono::steady_clock::now() < deadline_) {
-      changed_.wait_until(lock, deadline_);
+    } else if (const auto left = end_ - clock_.now(); left.count() > 0 && std::chrono::steady_clock::now() < deadline_) {
+      changed_.wait_for(lock, std::max(left, std::chrono::duration<double, std::milli>(1)));  // at the earliest
     } else {
       armed_ = false;
       fired_ = true;
