@@ -4,21 +4,16 @@
 #include <numeric>
 
 #include "backends/c_common/refusal.h"
+#include "ir/tensor_map.h"
 #include "ir/types.h"
 #include "support/text.h"
 
 namespace tileopt {
 
-namespace {
-constexpr long kMostElements = 256;  ///< of a box along one dimension (CUDA driver API, cuTensorMapEncodeTiled)
-constexpr long kMostApart = 8;       ///< elements of a dimension, from one that is copied to the next
-constexpr std::size_t kMostDims = 5;
-}  // namespace
-
 PrintFacts::BoxCopy describe_box_copy(const LeafView& leaf, const AstLeaf& node, const Atom& atom, const TensorArgument& argument) {
   const std::string& name = leaf.statement->name;
   const LeafOperand& source = leaf.reads.at(0);
-  if (!is_dense_row_major(argument) || argument.shape.empty() || argument.shape.size() > kMostDims) refuse("atom", name, "atom " + atom.name + " copies boxes of tensors that lie row by row, and " + argument.tensor + " does not");
+  if (!is_dense_row_major(argument) || argument.shape.empty() || argument.shape.size() > kMostMapDims) refuse("atom", name, "atom " + atom.name + " copies boxes of tensors that lie row by row, and " + argument.tensor + " does not");
   PrintFacts::BoxCopy copy;
   copy.tensor = argument.tensor;
   copy.element_bytes = size_bytes(argument.element);
@@ -33,8 +28,8 @@ PrintFacts::BoxCopy describe_box_copy(const LeafView& leaf, const AstLeaf& node,
     }
     apart = std::max(1L, apart);
     const long count = last / apart + 1, extent = count * apart;
-    if (apart > kMostApart || (apart > 1 && d + 1 == argument.shape.size())) refuse("atom", name, "elements of a box are at most " + std::to_string(kMostApart) + " apart, and neighbours along the last dimension; those of " + name + " are " + std::to_string(apart) + " apart");
-    if (extent < 1 || extent > kMostElements) refuse("atom", name, "a box has at most " + std::to_string(kMostElements) + " elements along a dimension, and that of " + name + " has " + std::to_string(extent));
+    if (apart > kMostMapApart || (apart > 1 && d + 1 == argument.shape.size())) refuse("atom", name, "elements of a box are at most " + std::to_string(kMostMapApart) + " apart, and neighbours along the last dimension; those of " + name + " are " + std::to_string(apart) + " apart");
+    if (extent < 1 || extent > kMostMapSide) refuse("atom", name, "a box has at most " + std::to_string(kMostMapSide) + " elements along a dimension, and that of " + name + " has " + std::to_string(extent));
     copy.extents.push_back(ast_expr_text(argument.shape[d]));
     copy.box.push_back(extent);
     copy.apart.push_back(apart);

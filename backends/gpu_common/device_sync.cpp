@@ -18,19 +18,17 @@ void DevicePrinter::print_sync(const AstSync& sync) {
   // check_ast has refused all other kinds.
   const Synchronization& declared = ast_.synchronizations.at(sync.statement);
   const SyncKind kind = declared.kind;
+  PrintFacts::Sync fact;
+  fact.statement = sync.statement;
   if (kind == SyncKind::wait || kind == SyncKind::expect) {
     const long slots = ast_.find_ring(ast_.find_barrier(declared.target)->ring)->slots;
-    const AstExprPtr slot = slot_of_position(sync.position, slots), phase = phase_of_position(sync.position, slots);
     helpers_.request("tileopt_phases");
     if (kind == SyncKind::wait) out_.line("tileopt_phase_wait(" + phase_c(declared.target, sync.position) + ", (unsigned)(" + c_bound(sync.position, 6) + ") / " + std::to_string(slots) + "u % 2u);");
     else out_.line("tileopt_phase_expect(" + phase_c(declared.target, sync.position) + ", " + std::to_string(declared.bytes) + ");");
-    if (muted_ > 0) return;
-    PrintFacts::Sync fact;
-    fact.statement = sync.statement;
-    fact.slot = ast_expr_text(slot);
-    if (kind == SyncKind::wait) fact.phase = ast_expr_text(phase);
+    fact.slot = ast_expr_text(slot_of_position(sync.position, slots));
+    if (kind == SyncKind::wait) fact.phase = ast_expr_text(phase_of_position(sync.position, slots));
     fact.bytes = declared.bytes;
-    facts_.syncs.push_back(fact);
+    if (muted_ == 0) facts_.syncs.push_back(fact);
     return;
   }
   const bool matrices = declared.target == kMatrixPipe;
@@ -44,11 +42,8 @@ void DevicePrinter::print_sync(const AstSync& sync) {
   else out_.line(pipe + sync_kind_name(kind) + "();");
   // What is in flight still fills them.
   if (kind == SyncKind::await && matrices && sync.pending == 0) hold_registers();
-  if (muted_ > 0) return;
-  PrintFacts::Sync fact;
-  fact.statement = sync.statement;
   fact.pending = sync.pending;
-  facts_.syncs.push_back(fact);
+  if (muted_ == 0) facts_.syncs.push_back(fact);
 }
 
 std::string DevicePrinter::phase_c(const std::string& barrier, const AstExprPtr& position) {

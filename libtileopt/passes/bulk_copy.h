@@ -5,10 +5,9 @@
 #include <string>
 
 #include "ir/program.h"
+#include "ir/tensor_map.h"
 
 namespace tileopt {
-
-inline constexpr long kMostMapDims = 5;  ///< of a tensor that the engine takes
 
 /// What keeps the engine from taking the tensor for every size of the context: it wants dense rows that start at multiples of `bytes`,
 /// once the tensor does, which is tested where the kernel is launched. "" where nothing does.

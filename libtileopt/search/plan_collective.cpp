@@ -15,7 +15,6 @@ constexpr double kFewRows = 128;       ///< up to which the columns are the tile
 constexpr double kLeastFew = 1;        ///< of those: one row alone still reads the large factor once, by blocks enough
 constexpr long kGroupRows = 8;         ///< that a swizzled matrix repeats after
 constexpr long kMostFilled = 4;         ///< that threads fill: a power of two is cheap to number
-constexpr long kMostApart = 8;          ///< elements of a box, from one to the next
 constexpr long kMostBoxes = 8;         ///< that an engine fills
 constexpr double kOtherBytes = 512;    ///< barriers of the slots, and gaps between arrays
 constexpr long kBand = 16;             ///< blocks along the rows that run beside each other, so that they share what they read
@@ -83,7 +82,7 @@ bool CollectivePlanner::moves_across(const AccessView& access, std::size_t m, st
   for (std::size_t other = 0; other < steps.size(); ++other)
     if (other != m && steps[other] != 0 && (other == sum_ || other == c_.lanes || is_row(other))) return false;
   if (steps[m] == 1) return true;
-  const bool box = boxes_ != nullptr && dims[0] != access.contiguous && steps[m] > 1 && steps[m] <= kMostApart;
+  const bool box = boxes_ != nullptr && dims[0] != access.contiguous && steps[m] > 1 && steps[m] <= kMostMapApart;
   if (!box) why_not = access.tensor + " is read in steps of " + std::to_string(steps[m]) + " along " + iterator(m) + ", and what copies its tiles takes neighbours";
   return box;
 }
@@ -102,6 +101,10 @@ bool CollectivePlanner::find_factor(std::size_t read, const std::vector<SideLoop
     if (!tile) break;
     factor.across.push_back(access.dims_of(loop.member).front());
     factor.apart.push_back(access.coefficients[factor.across.back()][loop.member]);
+    if (factor.apart.back() > 1 && factor.apart.back() * loop.extent > kMostMapSide) {
+      reason = access.tensor + " is read in steps of " + std::to_string(factor.apart.back()) + " along " + iterator(loop.member) + ", and a box has at most " + std::to_string(kMostMapSide) + " elements along a side";
+      tile = false;
+    }
     factor.extents.push_back(loop.extent);
   }
   for (const SideLoop& loop : across) names += iterator(loop.member) + (loop.member == across.back().member ? "" : ", ");
