@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """A convolution (NHWC) on this machine's GPU beside cuDNN (through torch, channels last), in one process.
 
-    benchmarks/gpu_conv.py TOOL RESULTS.jsonl N H W C F [--taps 3] [--stride 1] [--weights RSCF|FRSC] [--type f16|bf16] [--pins TEXT]...
+    benchmarks/gpu_conv.py TOOL RESULTS.jsonl N H W C F [--taps 3] [--stride 1] [--weights RSCF|FRSC] [--type f16|bf16] [--any-channels] [--pins TEXT]...
 
-H, W: of the result. The input has the padding in it: `stride (H - 1) + taps` rows. The tool schedules, proves and prints the program; nvcc compiles
+H, W: of the result. The number of channels is written into the program, which is proved much faster so; `--any-channels`: it is a size. The input has the padding in it: `stride (H - 1) + taps` rows. The tool schedules, proves and prints the program; nvcc compiles
 it; the result is compared with torch's convolution in f32 of the same numbers (random normal, output poisoned) and with torch's own of the type.
 cuDNN searches its algorithms first (`cudnn.benchmark`), and is timed twice: on the same input, and where the stride is 1 on the unpadded one with its own
 padding; the faster one counts. Times are medians of 45 launches in 3 rounds, interleaved, after each candidate has run for 150 ms by itself: the
@@ -14,16 +14,17 @@ import torch
 
 
 def program(arguments):
+    C = "C" if arguments.any_channels else str(arguments.C)
     t, stride, taps = arguments.type, arguments.stride, arguments.taps
     moved = (lambda x: x) if stride == 1 else (lambda x: f"{stride} * {x}")
     side = lambda X: moved(X) if taps == stride else f"{moved(X)} {'+' if taps > stride else '-'} {abs(taps - stride)}"
-    shape, read = {"RSCF": (f"{taps}, {taps}, C, F", "G[r, s, c, f]"), "FRSC": (f"F, {taps}, {taps}, C", "G[f, r, s, c]")}[arguments.weights]
-    known = "C % 8 == 0 and F % 8 == 0" if arguments.weights == "RSCF" else "C % 8 == 0"
+    shape, read = {"RSCF": (f"{taps}, {taps}, {C}, F", "G[r, s, c, f]"), "FRSC": (f"F, {taps}, {taps}, {C}", "G[f, r, s, c]")}[arguments.weights]
+    known = ["C % 8 == 0"] * arguments.any_channels + ["F % 8 == 0"] * (arguments.weights == "RSCF")
+    assumption = f"    assume({' and '.join(known)})\n" if known else ""
     return f"""@numerics(contract=True, flush_subnormals=True)
-def conv(I: {t}[N, {side('H')}, {side('W')}, C], G: {t}[{shape}], O: out[{t}[N, H, W, F]]):
-    assume({known})
-    for n, h, w, f in grid(N, H, W, F):
-        acc: f32 = sum(f32(I[n, {moved('h')} + r, {moved('w')} + s, c]) * f32({read}) for r, s, c in grid({taps}, {taps}, C))
+def conv(I: {t}[N, {side('H')}, {side('W')}, {C}], G: {t}[{shape}], O: out[{t}[N, H, W, F]]):
+{assumption}    for n, h, w, f in grid(N, H, W, F):
+        acc: f32 = sum(f32(I[n, {moved('h')} + r, {moved('w')} + s, c]) * f32({read}) for r, s, c in grid({taps}, {taps}, {C}))
         O[n, h, w, f] = {t}(acc)
 """
 
@@ -34,7 +35,7 @@ def compiled(arguments, scratch):
     source = scratch / "conv.tile"
     source.write_text(program(arguments) + "".join(arguments.pins))
     began = time.time()
-    sizes = ",".join(f"{size}={getattr(arguments, size)}" for size in "NHWCF")
+    sizes = ",".join(f"{size}={getattr(arguments, size)}" for size in "NHWCF" if size != "C" or arguments.any_channels)
     run = [arguments.tool, "compile", str(source), "--machine", arguments.machine, "--size", sizes, "-o", str(scratch / "out") + "/", "--json"]
     done = subprocess.run(run, capture_output=True, text=True)
     if done.returncode != 0:
@@ -64,6 +65,7 @@ def main():
     parser.add_argument("--stride", type=int, default=1)
     parser.add_argument("--weights", default="RSCF", choices=["RSCF", "FRSC"], help="how the weights lie, the slowest first")
     parser.add_argument("--type", default="f16", choices=["f16", "bf16"])
+    parser.add_argument("--any-channels", action="store_true")
     parser.add_argument("--machine", default="h200")
     parser.add_argument("--source", help="a printed text of the program to time instead")
     parser.add_argument("--pins", action="append", default=[], help="text of a @schedule function")
@@ -112,7 +114,7 @@ def main():
     torch.cuda.synchronize()
     wanted = torch.nn.functional.conv2d(peer_image.float(), peer_weights.float(), stride=stride).permute(0, 2, 3, 1)
     error = lambda have: float((have.float() - wanted).norm() / wanted.norm())
-    row = {"source": arguments.source or "", "N": N, "H": H, "W": W, "C": C, "F": F, "taps": taps, "stride": stride, "weights": arguments.weights, "type": arguments.type, "gpu": torch.cuda.get_device_name(),
+    row = {"source": arguments.source or "", "N": N, "H": H, "W": W, "C": C, "F": F, "taps": taps, "stride": stride, "weights": arguments.weights, "any_channels": arguments.any_channels, "type": arguments.type, "gpu": torch.cuda.get_device_name(),
            "compile_seconds": round(seconds, 2), "error": error(result), "peer_error": error(theirs().permute(0, 2, 3, 1)), "ptxas": report}
     times = {key: [] for key in candidates}
     for _ in range(3):
