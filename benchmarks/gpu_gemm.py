@@ -3,7 +3,8 @@
 
     benchmarks/gpu_gemm.py TOOL RESULTS.jsonl M N K [LAYOUT] [--type bf16|f16|f32] [--assume TEXT] [--epilogue gelu|residual] [--pins TEXT]...
 
-LAYOUT: NN (both row by row), NT, TN, TT: whether A and B are kept transposed. The tool schedules, proves and prints the program; nvcc compiles
+LAYOUT: NN (both row by row), NT, TN, TT: whether A and B are kept transposed. Nothing is assumed of M, N, K: where rows start at multiples of
+16 bytes the version with boxes runs, else the other (docs/decisions/031); --assume leaves one. The tool schedules, proves and prints the program; nvcc compiles
 it; the result is compared with torch's product in f32 (of f32: in f64) of the same numbers (random normal, output poisoned), and with torch's own of the type.
 Times are medians of 45 launches in 3 rounds, interleaved, after each candidate has run for 150 ms by itself: the card sits at its power cap. One
 line of JSON is appended to RESULTS."""
@@ -75,7 +76,7 @@ def main():
     parser.add_argument("--type", default="bf16", choices=["bf16", "f16", "f32"])
     parser.add_argument("--machine", default="h200")
     parser.add_argument("--source", help="a printed text of the program to time instead")
-    parser.add_argument("--assume", default="", help="what the program may count on, e.g. 'K % 8 == 0'")
+    parser.add_argument("--assume", default="", help="what the program may count on, e.g. 'K %% 8 == 0': one version of the kernel instead of two")
     parser.add_argument("--epilogue", default="", choices=list(EPILOGUES), help="what is made of the product at once, beside torch's fused call")
     parser.add_argument("--pins", action="append", default=[], help="text of a @schedule function")
     arguments = parser.parse_args()

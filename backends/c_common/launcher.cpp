@@ -178,13 +178,22 @@ std::string pointer_table(const Signature& signature, Entry&& entry) {
   return "{" + join(parts, ", ") + "}";
 }
 
-std::string print_pointer_checks(const Signature& signature) {
-  const std::string count = std::to_string(pointers_of(signature).size());
+/// Bytes that the start of an argument must be a multiple of.
+std::string alignment_text(const TensorArgument& argument, const Signature& signature, Helpers& helpers) {
+  const long element = size_bytes(argument.element), whole = std::max<long>(element, argument.alignment);
+  if (argument.aligned_when == nullptr || whole == element) return std::to_string(whole);
+  return "(unsigned char)(" + integer_c(argument.aligned_when, signature.names, helpers) + " ? " + std::to_string(whole) + " : " + std::to_string(element) + ")";
+}
+
+std::string print_pointer_checks(const Signature& signature, Helpers& helpers) {
+  const std::vector<const TensorArgument*> pointers = pointers_of(signature);
+  const std::string count = std::to_string(pointers.size());
   if (count == "0") return "";
+  const bool of_sizes = std::any_of(pointers.begin(), pointers.end(), [](const TensorArgument* a) { return a->aligned_when != nullptr; });
   std::string text;
   text += "  const void* const tileopt_arrays[" + count + "] = " + pointer_table(signature, [](const TensorArgument& a) { return a.name; }) + ";\n";
-  text += "  static const unsigned char tileopt_elements[" + count + "] = " +
-          pointer_table(signature, [](const TensorArgument& a) { return std::to_string(std::max<long>(size_bytes(a.element), a.alignment)); }) + ";\n";
+  text += std::string("  ") + (of_sizes ? "" : "static ") + "const unsigned char tileopt_elements[" + count + "] = " +
+          pointer_table(signature, [&](const TensorArgument& a) { return alignment_text(a, signature, helpers); }) + ";\n";
   text += "  static const unsigned char tileopt_written[" + count + "] = " +
           pointer_table(signature, [](const TensorArgument& a) { return std::string(a.written() ? "1" : "0"); }) + ";\n";
   text += "  const int32_t tileopt_refused = tileopt_check_arrays(" + count + ", tileopt_arrays, tileopt_bytes, tileopt_elements, tileopt_written);\n";
@@ -285,14 +294,14 @@ std::string print_launch_checks(const Signature& signature, const std::vector<Ke
   return text + linkage + workspace_prototype(signature) + " {\n" + measure_storage(signature) + "  return " + measure_call(signature) + ";\n}\n\n";
 }
 
-std::string print_refusals(const Signature& signature) {
+std::string print_refusals(const Signature& signature, Helpers& helpers) {
   std::string text = measure_storage(signature);
   text += "  const int64_t tileopt_total = " + measure_call(signature) + ";\n  if (tileopt_total < 0) return 1;\n";
-  return text + print_pointer_checks(signature) + print_workspace_checks(signature);
+  return text + print_pointer_checks(signature, helpers) + print_workspace_checks(signature);
 }
 
 std::string print_launcher(const Signature& signature, const std::vector<KernelCall>& kernels, Helpers& helpers) {
-  std::string text = print_launch_checks(signature, kernels, helpers) + launcher_prototype(signature) + " {\n" + print_refusals(signature);
+  std::string text = print_launch_checks(signature, kernels, helpers) + launcher_prototype(signature) + " {\n" + print_refusals(signature, helpers);
   for (const KernelCall& kernel : kernels) text += "  " + kernel.function + "(" + join(kernel_arguments(kernel, signature), ", ") + ");\n";
   return text + "  return 0;\n}\n" + print_pack_functions(signature, helpers);
 }
@@ -307,7 +316,7 @@ std::string print_header(const Signature& signature, const std::string& title, c
                 : " * Shapes of the arrays, and where their elements lie (strides are counted in elements):\n";
   for (const TensorArgument& argument : signature.arguments) {
     text += " *   " + argument.name + ": " + element_text(argument.element) + " " + shape_text(argument);
-    text += layout_text(argument) + ", " + role_text(argument.role) + (argument.alignment == 0 ? "" : "; starts at a multiple of " + std::to_string(argument.alignment) + " bytes") + "\n";
+    text += layout_text(argument) + ", " + role_text(argument.role) + (argument.alignment == 0 ? "" : "; starts at a multiple of " + std::to_string(argument.alignment) + " bytes" + (argument.aligned_when == nullptr ? "" : " where " + ast_expr_text(argument.aligned_when))) + "\n";
   }
   const bool has_strides = std::any_of(signature.arguments.begin(), signature.arguments.end(), [](const TensorArgument& a) { return !a.strides.empty(); });
   const std::string strided = has_strides ? ",\n *      or a stride is less than 1 or lets elements overlap" : "";

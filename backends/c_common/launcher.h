@@ -32,7 +32,7 @@ std::string workspace_prototype(const Signature& signature);
 /// Static functions that measure and check arguments, and the function that tells the workspace.
 std::string print_launch_checks(const Signature& signature, const std::vector<KernelCall>& kernels, Helpers& helpers, const std::string& linkage = "");
 /// The first lines of the launcher's body: returns a code where the arguments are refused.
-std::string print_refusals(const Signature& signature);
+std::string print_refusals(const Signature& signature, Helpers& helpers);
 /// What the launcher hands to a kernel: sizes, tensors, workspace.
 std::vector<std::string> kernel_arguments(const KernelCall& kernel, const Signature& signature);
 

@@ -90,6 +90,30 @@ std::string function_name_of(const Program& program) {
   return is_reserved_in_c(name) || library_functions().count(name) != 0 ? "tile_" + name : name;
 }
 
+namespace {
+
+bool copies_boxes_of(const Ast& ast, const std::string& tensor) {
+  return std::any_of(ast.statements.begin(), ast.statements.end(), [&](const auto& entry) {
+    const AstStatement& statement = entry.second;
+    return statement.kind == "copy_in" && !statement.signal.empty() && statement.read_arrays.front() == tensor;
+  });
+}
+
+/// For the sizes of the kernels that want it.
+void align(TensorArgument& argument, const std::vector<Ast>& kernels) {
+  bool always = false;
+  for (const Ast& ast : kernels) {
+    if (!copies_boxes_of(ast, argument.tensor)) continue;
+    argument.alignment = kBoxAlignment;
+    const auto* test = ast.when.empty() || ast.root == nullptr ? nullptr : std::get_if<AstIf>(&ast.root->node);
+    always = always || test == nullptr;
+    if (!always) argument.aligned_when = argument.aligned_when == nullptr ? test->condition : ast_operation(AstExpr::Kind::logical_or, {argument.aligned_when, test->condition});
+  }
+  if (always) argument.aligned_when = nullptr;
+}
+
+}  // namespace
+
 Signature make_signature(const Program& program, const std::vector<Ast>& kernels) {
   Signature signature;
   signature.function = function_name_of(program);
@@ -103,10 +127,7 @@ Signature make_signature(const Program& program, const std::vector<Ast>& kernels
     if (tensor.role == TensorRole::local && used.count(tensor.name) != 0)
       signature.locals.push_back(make_argument(tensor, signature.names));
   // Engines that copy boxes want tensors to start at whole pieces.
-  for (const Ast& ast : kernels)
-    for (const auto& [name, statement] : ast.statements)
-      for (TensorArgument& argument : signature.arguments)
-        if (statement.kind == "copy_in" && !statement.signal.empty() && statement.read_arrays.front() == argument.tensor) argument.alignment = kBoxAlignment;
+  for (TensorArgument& argument : signature.arguments) align(argument, kernels);
   return signature;
 }
 

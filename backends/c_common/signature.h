@@ -25,6 +25,7 @@ struct TensorArgument {
   bool packed = false;            ///< two elements a byte
   bool by_value = false;          ///< rank-0 `in`
   long alignment = 0;             ///< bytes that its address must be a multiple of, beyond its element; 0: nothing more
+  AstExprPtr aligned_when = nullptr;  ///< sizes for which it must, over the sizes; null: all of them
   bool written() const { return role == TensorRole::out || role == TensorRole::inout; }
 };
 

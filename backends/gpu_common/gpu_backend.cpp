@@ -113,7 +113,7 @@ class GpuBackend : public Backend {
     const std::string external = "extern \"C\" ";
     std::string text;
     for (const std::string& prototype : pack_prototypes(signature)) text += external + prototype + ";\n";
-    text += print_launch_checks(signature, calls, helpers, external) + external + launcher_prototype(signature, stream) + " {\n" + print_refusals(signature);
+    text += print_launch_checks(signature, calls, helpers, external) + external + launcher_prototype(signature, stream) + " {\n" + print_refusals(signature, helpers);
     text += "  int32_t tileopt_failed = 0;\n";
     for (const KernelCall& call : calls) {
       std::vector<std::string> arguments = kernel_arguments(call, signature);

@@ -1,6 +1,7 @@
 #include "backends/runner/emulated_kernel.h"
 #include "driver/check_kernel.h"
 #include "driver/check_stages.h"
+#include "driver/check_versions.h"
 #include "driver/executable_kernel.h"
 #include "frontends/cli/commands.h"
 #include "frontends/cli/guard.h"
@@ -12,11 +13,11 @@ namespace tileopt::cli {
 
 namespace {
 
-/// The sizes of --size alone where they name every parameter; a spread otherwise.
-std::vector<Sizes> sizes_to_check(const Item& item, const SizeSpread& spread) {
+/// The sizes of --size alone where they name every parameter; a spread otherwise, in which every version runs.
+std::vector<Sizes> sizes_to_check(const Item& item, const SizeSpread& spread, const std::vector<isl::set>& versions) {
   if (!item.sizes.empty() && item.sizes.size() == item.program->parameters().size()) return {item.sizes};
   std::vector<Sizes> all;
-  for (const Sizes& vector : spread_sizes(*item.program, spread)) {
+  for (const Sizes& vector : spread_sizes(*item.program, spread, versions)) {
     Sizes fixed = vector;
     for (const auto& [name, value] : item.sizes) fixed[name] = value;
     if (sizes_fit(*item.program, fixed, spread)) all.push_back(fixed);
@@ -30,9 +31,10 @@ std::vector<Sizes> sizes_to_check(const Item& item, const SizeSpread& spread) {
 /// The compiled kernel where its machine is; or, emulated, GPU text on the host under several orders.
 CheckReport check_module(const Item& item, const Module& module, const Options& options) {
   const Machine& machine = item.request.machine;
+  const std::vector<isl::set> versions = versions_of(*item.program, module.plan);
   if (!options.emulate) {
     const ExecutableKernel kernel = ExecutableKernel::compile(*item.program, module.text, machine);
-    return check_kernels(*item.program, {&kernel}, sizes_to_check(item, check_spread()), options.seed);
+    return check_kernels(*item.program, {&kernel}, sizes_to_check(item, check_spread(), versions), options.seed);
   }
   const EmulatedKernel kernel = EmulatedKernel::compile(*item.program, module.text);
   std::vector<EmulatedKernel> settings;
@@ -40,7 +42,7 @@ CheckReport check_module(const Item& item, const Module& module, const Options& 
     settings.push_back(kernel.with(setting));
   std::vector<const IsolatedKernel*> kernels;
   for (const EmulatedKernel& each : settings) kernels.push_back(&each);
-  return check_kernels(*item.program, kernels, sizes_to_check(item, emulation_spread()), options.seed);
+  return check_kernels(*item.program, kernels, sizes_to_check(item, emulation_spread(), versions), options.seed);
 }
 
 /// @throws Errors(invalid_option) where the machine is none whose kernels the emulator runs.
@@ -68,6 +70,13 @@ ItemResult check_one(const Item& item, const Options& options) {
   return wrong;
 }
 
+std::vector<isl::set> versions_of_stages(const std::vector<KernelStages>& kernels) {
+  std::vector<isl::set> versions;
+  for (const KernelStages& kernel : kernels)
+    if (const Kernel& of = kernel.schedule().kernel(); !of.plan().when.empty()) versions.push_back(of.program().context());
+  return versions;
+}
+
 /// The stages alone: no compiler is needed, and a plan whose kernel cannot be proved is the very thing to look at.
 ItemResult check_stages_of(const Item& item, std::uint64_t seed) {
   Trace trace(item.trace);
@@ -75,7 +84,7 @@ ItemResult check_stages_of(const Item& item, std::uint64_t seed) {
   if (const auto* refused = std::get_if<Infeasible>(&candidate)) return refused_result(item, *refused);
   const std::vector<RunnableKernel> kernels = runnable_stages(std::get<0>(candidate));
   const Machine& machine = item.request.machine;
-  StagesReport report = check_stages(*item.program, machine, kernels, sizes_to_check(item, stages_spread()), seed);
+  StagesReport report = check_stages(*item.program, machine, kernels, sizes_to_check(item, stages_spread(), versions_of_stages(std::get<0>(candidate))), seed);
   if (!report.deviation) {
     report.growth = measure_growth(*item.program, machine, kernels, item.sizes, seed);
     report.warnings = measure_accumulators(*item.program, item.sizes, seed);

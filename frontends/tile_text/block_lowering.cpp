@@ -313,7 +313,7 @@ class BlockLowering {
     if (name == "monotone" || name == "injective")
       return report(ErrorCode::syntax, where, "`" + name + "` is a fact, not a statement", "write `assume(" + print(evaluate.expression) + ")`");
     static const std::vector<std::string> primitives = {"tile",      "order",  "promote", "pipeline", "parallel",
-                                                        "vectorize", "unroll", "atom",    "schedule", "fuse", "rewrite"};
+                                                        "vectorize", "unroll", "atom",    "schedule", "fuse", "rewrite", "versions"};
     for (const std::string& primitive : primitives)
       if (primitive == name)
         return report(ErrorCode::syntax, where, "`" + name + "` belongs in a schedule",

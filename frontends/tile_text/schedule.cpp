@@ -22,7 +22,7 @@ struct Primitive {
   std::string_view example;
 };
 constexpr std::size_t any_number = 64;
-constexpr std::array<Primitive, 11> primitives = {{
+constexpr std::array<Primitive, 12> primitives = {{
     {"tile", 1, any_number, 0, true, "tile(\"thread\", i=64, j=128)"},
     {"order", 2, any_number, 0, false, "order(\"i\", \"j\", \"k\")"},
     {"promote", 2, 2, 1, false, "promote(A, \"stack\")"},
@@ -34,6 +34,7 @@ constexpr std::array<Primitive, 11> primitives = {{
     {"schedule", 1, 1, 0, false, "schedule(\"original\")"},
     {"fuse", 2, any_number, any_number, false, "fuse(m, l, Y)"},
     {"rewrite", 1, any_number, 0, false, "rewrite(\"split\", C, \"k\", chunk=256)"},
+    {"versions", 1, 1, 0, false, "versions(\"off\")"},
 }};
 
 const Primitive* find_primitive(const std::string& name) {
@@ -76,7 +77,7 @@ class PrimitiveReader {
     if (primitive == nullptr) {
       const std::string nearest = nearest_name(name, primitive_names());
       return report(ErrorCode::unknown_name, statement.where, "there is no schedule primitive `" + name + "`",
-                    nearest.empty() ? "use tile, order, promote, pipeline, parallel, vectorize, unroll, atom, schedule, fuse or rewrite"
+                    nearest.empty() ? "use tile, order, promote, pipeline, parallel, vectorize, unroll, atom, schedule, fuse, rewrite or versions"
                                     : "did you mean `" + nearest + "`?");
     }
     read_call(*primitive, *call, statement.where);

@@ -83,7 +83,12 @@ struct Launch {
     AstExprPtr lower, upper;
     std::int64_t step = 1;
   };
+  struct Test {
+    AstExprPtr condition;
+    bool wanted = true;      ///< false: launched where it does not hold
+  };
   std::vector<Loop> host;    ///< loops of the host around it, outermost first
+  std::vector<Test> tests;   ///< of the host around it, over sizes and its loops
   std::vector<Loop> blocks;  ///< outermost first
   std::string blocks_text, host_text;
 };
@@ -93,6 +98,7 @@ struct ModuleKernel {
   std::vector<std::string> statements;
   std::string statements_text;
   long workspace_bytes = 0;  ///< its promoted arrays
+  std::string when = "";     ///< KernelPlan::when
 };
 
 struct CostReport {

@@ -3,6 +3,7 @@
 #include "capi/guard.h"
 #include "capi/host_memory.h"
 #include "capi/module_report.h"
+#include "interpreter/flat_affine.h"
 #include "interpreter/interpreter.h"
 
 using namespace tileopt::capi;
@@ -138,6 +139,21 @@ const char* tileopt_module_peek_kernel_statements(const tileopt_module* module, 
 }
 int64_t tileopt_module_kernel_workspace(const tileopt_module* module, size_t kernel) {
   return of_kernel(module, kernel, int64_t(0), [](const ModuleKernel& k) { return k.workspace_bytes; });
+}
+const char* tileopt_module_peek_kernel_when(const tileopt_module* module, size_t kernel) {
+  return of_kernel(module, kernel, "", [](const ModuleKernel& k) { return k.when.c_str(); });
+}
+tileopt_error* tileopt_module_evaluate_kernel(const tileopt_module* module, size_t kernel, const int64_t* sizes, size_t size_count, int* out_runs) {
+  return guard([&] {
+    const auto object = need(module, "module");
+    need_pointer(out_runs, "out_runs");
+    if (kernel >= object->kernels.size()) no_such("kernels", kernel, object->kernels.size());
+    const tileopt::Sizes values = allowed_sizes(*object, sizes, size_count);
+    const ModuleKernel& asked = object->kernels[kernel];
+    in_session(*object->session, [&] {
+      *out_runs = asked.when.empty() || !tileopt::fix_parameters(tileopt::read_when(*object->program, asked.when, asked.name), values).is_empty() ? 1 : 0;
+    });
+  });
 }
 
 size_t tileopt_module_launch_count(const tileopt_module* module) {

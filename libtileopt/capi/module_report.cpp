@@ -46,8 +46,11 @@ class LaunchReader {
           host_.pop_back();
         }
       } else if (const auto* branch = std::get_if<AstIf>(&child->node)) {
+        tests_.push_back({branch->condition, true});
         read(branch->then_body);
+        tests_.back().wanted = false;
         if (branch->else_body != nullptr) read(branch->else_body);
+        tests_.pop_back();
       } else if (const auto* allocate = std::get_if<AstAllocate>(&child->node)) {
         read(allocate->body);
       }
@@ -58,6 +61,7 @@ class LaunchReader {
   void add(const AstFor& root) {
     Launch launch;
     launch.host = host_;
+    launch.tests = tests_;
     std::vector<std::string> host, counts;
     for (const BlockLoop& block : plan_launch(root, independent_).blocks) {
       launch.blocks.push_back(loop_of(*block.loop));
@@ -73,13 +77,14 @@ class LaunchReader {
   std::string independent_;
   std::vector<Launch>& launches_;
   std::vector<Launch::Loop> host_;
+  std::vector<Launch::Test> tests_;
 };
 
 void describe_kernels(const Outcome& outcome, ModuleObject& module) {
   const std::vector<PrintFacts>& facts = outcome.module.text.facts;
   for (std::size_t k = 0; k < outcome.module.plan.kernels.size(); ++k) {
     const KernelPlan& plan = outcome.module.plan.kernels[k];
-    ModuleKernel kernel{plan.name, plan.statements, join(plan.statements, " "), 0};
+    ModuleKernel kernel{plan.name, plan.statements, join(plan.statements, " "), 0, plan.when};
     std::vector<Launch> launches;
     if (k < facts.size()) {
       for (const PrintFacts::Buffer& buffer : facts[k].buffers)
@@ -182,6 +187,10 @@ class LoopWalk {
     values_.erase(loop.variable);
   }
 
+  bool holds(const std::vector<Launch::Test>& tests) const {
+    return std::all_of(tests.begin(), tests.end(), [&](const Launch::Test& test) { return (evaluate(test.condition, values_) != 0) == test.wanted; });
+  }
+
   /// As the printed text numbers blocks: the product over the loops of how many values lie between the least and the largest.
   std::int64_t blocks(const std::vector<Launch::Loop>& loops) {
     std::int64_t product = 1;
@@ -228,6 +237,7 @@ std::pair<std::int64_t, std::int64_t> launch_counts(const Launch& launch, const 
   std::int64_t launches = 0, most = 0;
   LoopWalk walk(sizes);
   walk.over(launch.host, 0, [&] {
+    if (!walk.holds(launch.tests)) return;
     ++launches;
     most = std::max(most, walk.blocks(launch.blocks));
   });

@@ -45,7 +45,7 @@ struct StageRun {
 class StageChecker {
  public:
   StageChecker(const Program& program, const Machine& machine, const std::vector<RunnableKernel>& kernels, std::uint64_t seed)
-      : program_(program), staged_(kernels.front().digits.kernel().program()), machine_(machine), kernels_(kernels), seed_(seed) {}
+      : program_(program), staged_(kernels.front().digits.kernel().whole_program()), machine_(machine), kernels_(kernels), seed_(seed) {}
 
   /// Nothing where stage number `stage` agrees with the reference.
   std::optional<StageDeviation> check(std::size_t stage, const Reference& reference, LoopOrder order) const {
@@ -84,12 +84,19 @@ class StageChecker {
     if (watched != nullptr) interpreter.watch(watched->tensor, offset_of(reference, *watched));
     StageRun run;
     for (std::size_t k = 0; k < kernels_.size() && !run.fault; ++k) {
+      if (!runs(kernels_[k], reference.sizes)) continue;
       run.fault = kernels_[k].stages[stage_of(k)].run(interpreter);
       run.kernel = kernels_[k].name;
     }
     run.results = interpreter.results();
     if (writer != nullptr) *writer = interpreter.last_writer();
     return run;
+  }
+
+  /// A version that is for other sizes does not.
+  static bool runs(const RunnableKernel& kernel, const Sizes& sizes) {
+    const KernelPlan& plan = kernel.digits.plan();
+    return plan.when.empty() || !fix_parameters(kernel.digits.kernel().program().context(), sizes).is_empty();
   }
 
   static std::int64_t offset_of(const Reference& reference, const Deviation& element) {
@@ -132,7 +139,7 @@ class StageChecker {
     if (!instance) return;
     found.instance = instance->text();
     for (const RunnableKernel& kernel : kernels_)
-      if (contains(kernel.statements, instance->statement)) place_instance(found, kernel, *instance);
+      if (contains(kernel.statements, instance->statement) && runs(kernel, found.sizes)) place_instance(found, kernel, *instance);
   }
 
   /// The tile of a program instance.

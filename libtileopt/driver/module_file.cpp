@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "driver/check_rewrites.h"
+#include "driver/check_versions.h"
 #include "driver/print_facts.h"
 #include "driver/request.h"
 #include "frontends/tile_text/tile_text.h"
@@ -151,6 +152,7 @@ ModuleCheck check_module(const ModuleFile& file, const ProofOptions& proof) {
   const RewrittenProgram& rewritten = std::get<RewrittenProgram>(candidate);
   check.certificate = verify(*rewritten.program, file.asts, file.text.facts, file.machine, file.version, proof);
   if (proof.attempt) attest_rewrites(*file.program, rewritten, check.certificate);
+  if (proof.attempt) attest_versions(*rewritten.program, file.plan, file.asts, check.certificate);
   compare_certificates(file, check.certificate, check.differences);
   if (file.plan.program_hash != file.program->hash()) check.differences.push_back("the plan is for another program text");
   compare_text(file, *rewritten.program, check.differences);

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "driver/check_rewrites.h"
+#include "driver/check_versions.h"
 #include "passes/passes.h"
 #include "rewrites/apply_rewrites.h"
 #include "verify/verify.h"
@@ -102,6 +103,7 @@ Candidate<Module> compile(std::shared_ptr<const Program> source, const Plan& pla
   TILEOPT_TRY(certificate, trace("80-certificate", [&] {
     Certificate proved = verify(program, asts, text.facts, machine, version, proof);
     if (proof.attempt) attest_rewrites(*source, rewritten, proved);
+    if (proof.attempt) attest_versions(program, plan, asts, proved);
     return proved;
   }));
   return Module{source->name(), plan, std::move(text), std::move(certificate), std::move(asts)};

@@ -1,6 +1,7 @@
 #include "driver/size_vectors.h"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -66,6 +67,44 @@ Sizes rotated(const Program& program, const std::vector<std::int64_t>& values, s
   return sizes;
 }
 
+/// The least sizes of `version` from `sizes` up.
+std::optional<Sizes> lifted(const Program& program, const isl::set& version, const Sizes& sizes) {
+  const auto count = static_cast<unsigned>(program.parameters().size());
+  isl_space* space = isl_space_params_alloc(version.ctx().get(), count);
+  for (unsigned p = 0; p < count; ++p) space = isl_space_set_dim_name(space, isl_dim_param, p, program.parameters()[p].c_str());
+  isl_set* all = isl_set_align_params(isl_set_universe(isl_space_copy(space)), space);
+  all = isl_set_intersect(isl_set_intersect(all, program.context().copy()), version.copy());
+  all = isl_set_move_dims(isl_set_from_params(all), isl_dim_set, 0, isl_dim_param, 0, count);
+  for (unsigned p = 0; p < count; ++p) all = isl_set_lower_bound_si(all, isl_dim_set, p, static_cast<int>(sizes.at(program.parameters()[p])));
+  const isl::set least = isl::manage(isl_set_lexmin(all));
+  if (least.is_empty()) return std::nullopt;
+  const isl::point point = isl::manage(isl_set_sample_point(least.copy()));
+  Sizes found;
+  for (unsigned p = 0; p < count; ++p) found[program.parameters()[p]] = isl::manage(isl_point_get_coordinate_val(point.get(), isl_dim_set, static_cast<int>(p))).num_si();
+  return found;
+}
+
+/// Vectors of each version with sizes beyond those that hardly run a loop.
+void visit_versions(const Program& program, const SizeSpread& spread, const std::vector<isl::set>& versions, std::vector<Sizes>& vectors) {
+  constexpr std::size_t wanted = 3;
+  constexpr std::int64_t large = 30;
+  for (const isl::set& version : versions) {
+    const auto visits = [&](const Sizes& sizes) {
+      const bool all = std::all_of(sizes.begin(), sizes.end(), [](const auto& size) { return size.second >= large; });
+      return all && !fix_parameters(version, sizes).is_empty();
+    };
+    auto found = static_cast<std::size_t>(std::count_if(vectors.begin(), vectors.end(), visits));
+    for (std::size_t i = 0; i < spread.values.size() && found < wanted; ++i) {
+      Sizes base = rotated(program, spread.values, i, 5);
+      for (auto& [name, value] : base) value = std::max(value, large);
+      const std::optional<Sizes> sizes = lifted(program, version, base);
+      if (!sizes || !sizes_fit(program, *sizes, spread) || std::find(vectors.begin(), vectors.end(), *sizes) != vectors.end()) continue;
+      vectors.push_back(*sizes);
+      ++found;
+    }
+  }
+}
+
 }  // namespace
 
 bool sizes_fit(const Program& program, const Sizes& sizes, const SizeSpread& limits) {
@@ -77,7 +116,7 @@ bool sizes_fit(const Program& program, const Sizes& sizes, const SizeSpread& lim
   return bytes_of(program, sizes, limits.max_bytes) <= limits.max_bytes && count_instances(program, sizes) <= limits.max_instances;
 }
 
-std::vector<Sizes> spread_sizes(const Program& program, const SizeSpread& spread) {
+std::vector<Sizes> spread_sizes(const Program& program, const SizeSpread& spread, const std::vector<isl::set>& versions) {
   std::vector<Sizes> vectors;
   Covered covered;
   if (program.parameters().empty()) {
@@ -92,6 +131,7 @@ std::vector<Sizes> spread_sizes(const Program& program, const SizeSpread& spread
   for (std::size_t i = 0; i < spread.values.size(); ++i)
     for (const std::string& parameter : program.parameters())
       if (!covered.contains({parameter, spread.values[i]})) try_vector(rotated(program, spread.values, i, 0), parameter);
+  visit_versions(program, spread, versions, vectors);
   return vectors;
 }
 

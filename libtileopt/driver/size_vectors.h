@@ -18,7 +18,8 @@ struct SizeSpread {
 
 /// At most `max_vectors` vectors that fit the program's context and the limits. Each value appears at least once where any
 /// vector with it fits, first in vectors of unequal sizes; deterministic. A program without parameters gives one empty vector.
-std::vector<Sizes> spread_sizes(const Program& program, const SizeSpread& spread);
+/// `versions`: sets of sizes ([params] -> { : .. }); further vectors follow, so that each has some of larger sizes, where any fit.
+std::vector<Sizes> spread_sizes(const Program& program, const SizeSpread& spread, const std::vector<isl::set>& versions = {});
 
 /// Whether the program may run at `sizes` within the limits.
 bool sizes_fit(const Program& program, const Sizes& sizes, const SizeSpread& limits);

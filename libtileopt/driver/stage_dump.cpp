@@ -82,7 +82,7 @@ std::vector<StageFile> kernel_stage_file(const std::string& stage, const std::st
 
 std::vector<std::string> owned_decisions(const std::string& stage) {
   if (stage == "05-rewritten") return {"rewrites"};
-  if (stage == "15-kernels") return {"name", "statements"};
+  if (stage == "15-kernels") return {"name", "statements", "when"};
   if (stage == "20-schedule") return {"schedule", "members"};
   if (stage == "30-digits") return {"digits", "tree"};
   if (stage == "40-fitted") return {"atoms"};

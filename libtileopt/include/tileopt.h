@@ -376,6 +376,12 @@ TILEOPT_API const char *tileopt_module_peek_kernel(const tileopt_module *module,
 TILEOPT_API const char *tileopt_module_peek_kernel_statements(const tileopt_module *module, size_t kernel);
 /** Bytes of workspace for its promoted arrays; kernels share them. */
 TILEOPT_API int64_t tileopt_module_kernel_workspace(const tileopt_module *module, size_t kernel);
+/** Sizes that it is for, as a set: "[K] -> { : K mod 8 = 0 }"; "": all. Kernels that run the same statements are versions, of which the launcher
+ *  runs one. */
+TILEOPT_API const char *tileopt_module_peek_kernel_when(const tileopt_module *module, size_t kernel);
+/** `out_runs`: 1 where the kernel runs for these sizes, else 0. Errors: "invalid-size". */
+TILEOPT_API tileopt_error *tileopt_module_evaluate_kernel(const tileopt_module *module, size_t kernel, const int64_t *sizes,
+                                                          size_t size_count, int *out_runs);
 
 /** Launches of GPU modules, in the order of the text; 0 for CPUs. The grid has one dimension. */
 TILEOPT_API size_t tileopt_module_launch_count(const tileopt_module *module);
@@ -391,7 +397,7 @@ TILEOPT_API int64_t tileopt_module_launch_shared_bytes(const tileopt_module *mod
 TILEOPT_API const char *tileopt_module_peek_launch_blocks(const tileopt_module *module, size_t launch);
 /** Loops of the host around the launch, outermost first: "t = 0 .. T - 1"; "" where there is none. */
 TILEOPT_API const char *tileopt_module_peek_launch_loops(const tileopt_module *module, size_t launch);
-/** For given sizes: how often it is launched (`out_launches`), and how many blocks the largest of these has (`out_blocks`). Errors:
+/** For given sizes: how often it is launched (`out_launches`; 0: it is part of a version for other sizes), and how many blocks the largest of these has (`out_blocks`). Errors:
  *  "invalid-size"; "unsupported" where the blocks are not known, or more than 2^24 loop values had to be looked at. */
 TILEOPT_API tileopt_error *tileopt_module_evaluate_launch(const tileopt_module *module, size_t launch, const int64_t *sizes,
                                                           size_t size_count, int64_t *out_launches, int64_t *out_blocks);

@@ -360,6 +360,7 @@ bool synchronizes(const AstNodePtr& node) {
 Document Ast::write() const {
   Document document;
   document["kernel"] = kernel;
+  if (!when.empty()) document["when"] = when;
   document["arrays"] = Document::array();
   for (const Array& array : arrays) document["arrays"].push_back(array.write());
   document["statements"] = Document::array();
@@ -383,9 +384,10 @@ Document Ast::write() const {
 
 Ast Ast::read(const Document& document, const std::string& file) {
   const Field field(document, "", file);
-  field.allow_only({"kernel", "arrays", "statements", "rings", "barriers", "synchronizations", "body"});
+  field.allow_only({"kernel", "when", "arrays", "statements", "rings", "barriers", "synchronizations", "body"});
   Ast ast;
   ast.kernel = field["kernel"].name();
+  if (field.has("when")) ast.when = field["when"].text();
   for (const Field& array : field["arrays"].items()) {
     ast.arrays.push_back(read_array(array));
     for (std::size_t i = 0; i + 1 < ast.arrays.size(); ++i)

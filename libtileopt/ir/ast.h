@@ -155,6 +155,7 @@ bool synchronizes(const AstNodePtr& node);
 
 struct Ast {
   std::string kernel;
+  std::string when = "";       ///< as KernelPlan::when: the body is an `if` that tests it
   std::map<std::string, AstStatement> statements;
   std::vector<Array> arrays;   ///< promoted arrays of this kernel
   std::vector<Ring> rings = {};

@@ -219,7 +219,7 @@ void check_references(const DocumentReader& entry, const KernelPlan& kernel) {
 }
 
 KernelPlan read_kernel(const DocumentReader& entry, const std::string& file) {
-  entry.expect_object({"name", "statements", "schedule", "members", "digits", "tree", "atoms", "promotions", "pipelines"});
+  entry.expect_object({"name", "statements", "schedule", "members", "digits", "tree", "atoms", "promotions", "pipelines", "when"});
   KernelPlan kernel;
   kernel.name = identifier(entry.at("name"));
   kernel.statements = identifiers(entry.at("statements"));
@@ -245,6 +245,7 @@ KernelPlan read_kernel(const DocumentReader& entry, const std::string& file) {
   }
   if (entry.has("pipelines"))
     for (const DocumentReader& item : entry.at("pipelines").items()) kernel.pipelines.push_back(read_pipelining(item));
+  kernel.when = entry.text("when", "");
   check_references(entry, kernel);
   return kernel;
 }
@@ -291,6 +292,7 @@ std::string KernelPlan::owner(const std::string& digit) const {
 
 Document write_kernel_plan(const KernelPlan& kernel) {
   Document document = {{"name", kernel.name}, {"statements", kernel.statements}, {"schedule", kernel.schedule}};
+  if (!kernel.when.empty()) document["when"] = kernel.when;
   document["members"] = Document::object();
   for (const auto& [statement, members] : kernel.members) {
     document["members"][statement] = {{"members", members.members}, {"map", members.map}};

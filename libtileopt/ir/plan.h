@@ -100,6 +100,8 @@ struct KernelPlan {
   std::map<std::string, AtomChoice> atoms;                ///< statement -> atom
   std::vector<Promotion> promotions;                      ///< applied in this order: an outer scope before an inner one
   std::vector<Pipelining> pipelines = {};                 ///< at most one a loop
+  std::string when = "";  ///< isl text [K] -> { : K mod 8 = 0 }: a version, run for these sizes alone; "": for all. Kernels that hold one statement
+                          ///< share no sizes, and have all between them (docs/decisions/031)
 
   const Digit* find_digit(const std::string& digit) const;
   /// Member that owns `digit`, or "".
@@ -127,7 +129,7 @@ KernelPlan read_kernel_plan(const Document& document, const std::string& file, c
 /// One pinned decision, from a line of a @schedule function or the command line.
 struct Pin {
   std::string primitive;  ///< "tile", "order", "promote", "parallel", "vectorize", "unroll", "atom", "schedule", "fuse", "pipeline",
-                          ///< "rewrite"
+                          ///< "rewrite", "versions"
   std::vector<std::string> arguments;                          ///< positional, as written
   std::vector<std::pair<std::string, std::string>> keywords;   ///< e.g. {"i", "128"}
   SourceLocation where;

@@ -131,6 +131,29 @@ bool Program::has_statement(const std::string& name) const {
   return false;
 }
 
+Program Program::restricted_to(const isl::set& sizes) const {
+  Program restricted = *this;
+  restricted.context_ = context_.intersect(sizes).coalesce();
+  return restricted;
+}
+
+isl::set read_when(const Program& program, const std::string& when, const std::string& kernel) {
+  const auto reject = [&](const std::string& message) {
+    throw Errors(Diagnostic{ErrorCode::invalid_plan, {}, "kernel `" + kernel + "`: `when` " + message, "write a set of sizes, e.g. [K] -> { : K mod 8 = 0 }", ""});
+  };
+  if (when.empty()) return isl::set(program.ctx(), "{ : }");
+  isl::set sizes;
+  try {
+    sizes = isl::set(program.ctx(), when);
+  } catch (const isl::exception&) {
+    reject("is no set that isl can read: `" + when + "`");
+  }
+  if (!isl_set_is_params(sizes.get())) reject("has dimensions: `" + when + "`");
+  for (const std::string& name : poly::parameters(sizes))
+    if (!contains(program.parameters(), name)) reject("names `" + name + "`, which is no size of program " + program.name());
+  return sizes;
+}
+
 std::vector<StatementSpace> Program::spaces() const {
   std::vector<StatementSpace> spaces;
   for (const Statement& s : statements_)

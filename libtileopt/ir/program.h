@@ -147,6 +147,9 @@ class Program {
   bool has_tensor(const std::string& name) const;
   bool has_statement(const std::string& name) const;
 
+  /// The same for the sizes in `sizes` alone ([params] -> { : .. }): with a smaller context.
+  Program restricted_to(const isl::set& sizes) const;
+
   /// Statements as spaces over their iterators, `to_program` the identity.
   std::vector<StatementSpace> spaces() const;
   isl::union_set domain() const;         ///< { S[i,j]; ... }, restricted to the context
@@ -163,6 +166,10 @@ class Program {
   Tree order_;
   Numerics numerics_;
 };
+
+/// What KernelPlan::when says, as a set of sizes; the universe where it says nothing.
+/// @throws Errors(invalid_plan) where `when` is no isl text of a set of the program's sizes; `kernel`: whose.
+isl::set read_when(const Program& program, const std::string& when, const std::string& kernel);
 
 /// Collects the parts and checks their consistency (names resolve, spaces match, arities agree).
 class ProgramBuilder {

@@ -21,7 +21,8 @@ class Kernel {
  public:
   static Candidate<Kernel> create(std::shared_ptr<const Program> program, std::shared_ptr<const Dependences> dependences,
                                   KernelPlan plan);
-  const Program& program() const { return *program_; }
+  const Program& program() const { return *program_; }         ///< for the sizes that the kernel is for: KernelPlan::when
+  const Program& whole_program() const { return *whole_; }     ///< for all sizes
   const Dependences& dependences() const { return *dependences_; }
   const KernelPlan& plan() const { return plan_; }
   const std::string& name() const { return plan_.name; }
@@ -31,7 +32,7 @@ class Kernel {
   Document write() const;
 
  private:
-  std::shared_ptr<const Program> program_;
+  std::shared_ptr<const Program> program_, whole_;
   std::shared_ptr<const Dependences> dependences_;
   KernelPlan plan_;
   isl::union_map validity_, racing_;

@@ -340,11 +340,22 @@ class LoopBuilder {
   std::set<std::string> whole_;
 };
 
+/// A version's loops run where the sizes are its own: `if (K % 8 == 0) body`.
+AstNodePtr test_sizes(const Kernel& kernel, const AstNodePtr& body) {
+  const isl::set context = kernel.whole_program().context(), sizes = kernel.program().context();
+  if (context.is_subset(sizes)) return body;
+  isl_ast_build* build = isl_ast_build_from_context(context.copy());
+  const isl::ast_expr test = isl::manage(isl_ast_build_expr_from_set(build, read_when(kernel.whole_program(), kernel.plan().when, kernel.name()).release()));
+  isl_ast_build_free(build);
+  return make_node(AstIf{convert_expr(test), body, nullptr});
+}
+
 Candidate<Ast> build_loops(const SynchronizedSchedule& synchronized) {
   const PromotedSchedule& promoted = synchronized.promoted();
   isl_options_set_ast_build_prefer_pdiv(promoted.program().ctx().get(), 1);
   Ast ast;
   ast.kernel = promoted.plan().name;
+  ast.when = promoted.plan().when;
   for (const LeafStatement& s : promoted.statements()) ast.statements.emplace(s.name, make_statement(s, promoted.plan()));
   ast.arrays = promoted.arrays();
   LoopBuilder builder(promoted, synchronized.agent_levels());
@@ -352,10 +363,12 @@ Candidate<Ast> build_loops(const SynchronizedSchedule& synchronized) {
   ast.root = bind_guards(root, ast, promoted.program());
   if (const std::string problem = unbound_guard(ast, promoted.program()); !problem.empty())
     return Infeasible{"codegen", "build_ast", ast.kernel, "kernels[" + ast.kernel + "].tree", problem};
-  if (synchronized.agent_levels().empty()) return ast;
-  if (auto problem = shift_copies(synchronized, builder.whole(), ast)) return *problem;
-  if (auto problem = place_agents(synchronized, ast)) return *problem;
-  await_atoms(synchronized, ast);
+  if (!synchronized.agent_levels().empty()) {
+    if (auto problem = shift_copies(synchronized, builder.whole(), ast)) return *problem;
+    if (auto problem = place_agents(synchronized, ast)) return *problem;
+    await_atoms(synchronized, ast);
+  }
+  ast.root = test_sizes(promoted.fitted().digits().kernel(), ast.root);
   return ast;
 }
 }  // namespace

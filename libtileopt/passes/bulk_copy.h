@@ -2,6 +2,7 @@
 /// "Tensors": tensor maps).
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "ir/program.h"
@@ -9,8 +10,15 @@
 
 namespace tileopt {
 
+/// What keeps an engine from taking a tensor.
+struct BoxObstacle {
+  std::string reason;
+  std::optional<isl::pw_aff> excess = std::nullopt;  ///< [params] -> { [(K mod 8)] }: never negative, and 0 exactly for the sizes without the obstacle;
+                                                     ///< empty: it stands for all of them
+};
+
 /// What keeps the engine from taking the tensor for every size of the context: it wants dense rows that start at multiples of `bytes`,
-/// once the tensor does, which is tested where the kernel is launched. "" where nothing does.
-std::string why_not_boxes(const Program& program, const Tensor& tensor, long bytes);
+/// once the tensor does, which is tested where the kernel is launched.
+std::optional<BoxObstacle> find_box_obstacle(const Program& program, const Tensor& tensor, long bytes);
 
 }  // namespace tileopt

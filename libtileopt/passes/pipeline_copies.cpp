@@ -185,7 +185,7 @@ class CopyPipeliner {
       for (const std::string& dim : leaf.dims)
         if (kind_of(dim) == LevelKind::barrier) return no("digit " + dim + " spreads it over agents, and one of them issues atom " + atom.name);
       if (const std::string reason = why_not_matrix(array, atom.find_operand("result")->swizzle, atom.name); !reason.empty()) return no(reason);
-      if (const std::string reason = why_not_boxes(promoted().program(), tensor, atom.widest_access(false)); !reason.empty()) return no(reason);
+      if (const auto obstacle = find_box_obstacle(promoted().program(), tensor, atom.widest_access(false))) return no(obstacle->reason);
       long bytes = size_bytes(array.element);  // of one position
       for (const FittedSchedule::BoxDigit& digit : leaf.box) bytes *= digit.radix;
       for (std::size_t d = std::find(leaf.dims.begin(), leaf.dims.end(), asked.after) - leaf.dims.begin() + 1; d < leaf.dims.size(); ++d) bytes *= promoted().radix(leaf.dims[d]);

@@ -115,6 +115,7 @@ std::string sample_text(const isl::set& set) {
   }
   isl::set bare = point;
   bare = isl::manage(isl_set_project_out(bare.release(), isl_dim_param, 0, static_cast<unsigned>(count)));
+  if (isl_set_is_params(bare.get()) == isl_bool_true && !values.empty()) return values.substr(0, values.size() - 2);
   std::string text = to_text(bare);
   const std::size_t open = text.find('{');
   const std::size_t close = text.rfind('}');

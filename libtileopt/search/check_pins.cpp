@@ -485,10 +485,13 @@ std::optional<Infeasible> apply_pins(const PlanRequest& request, KernelPlan& pla
 std::optional<Infeasible> find_unused_pin(const Program& program, const PinTable& pins, const Plan& plan) {
   const auto check = [&](const LoopName& loop, const Pin& pin) -> std::optional<Infeasible> {
     std::vector<std::string> kernels, names;
+    std::vector<std::vector<std::string>> seen;  // versions of one kernel have the same loops
     for (const KernelPlan& kernel : plan.kernels) {
+      if (!kernel.when.empty() && std::count(seen.begin(), seen.end(), kernel.statements) > 0) continue;
       std::vector<BoundMember> bound = bind_loop(program, kernel, loop);
       if (bound.empty() && loop.statement.empty() && kernel.find_digit(loop.name)) bound.push_back({loop.name, loop.name});
       if (bound.empty()) continue;
+      seen.push_back(kernel.statements);
       kernels.push_back(kernel.name);
       for (const std::string& name : spellings(bound)) names.push_back(name);
     }

@@ -62,7 +62,7 @@ std::set<std::string> names_in(const Pins& pins) {
     if (dot != std::string::npos) names.insert(name.substr(dot + 1));
   };
   for (const Pin& pin : pins.pins) {
-    if (pin.primitive == "rewrite") continue;
+    if (pin.primitive == "rewrite" || pin.primitive == "versions") continue;
     for (const std::string& argument : pin.arguments) add(argument);
     for (const auto& [name, value] : pin.keywords) {
       add(name);

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "passes/bulk_copy.h"
 #include "search/contraction.h"
 #include "search/statement_shape.h"
 
@@ -174,7 +175,7 @@ class CollectivePlanner {
   std::vector<Operand> operands_;
   const Atom* boxes_ = nullptr;   ///< copies a whole box, issued by one agent
   const Atom* pieces_ = nullptr;  ///< copies what one agent has side by side
-  std::string no_boxes_;          ///< why the first is not used
+  std::vector<BoxObstacle> obstacles_;  ///< why the first is not used
 };
 
 }  // namespace tileopt

@@ -68,6 +68,7 @@ struct PinTable {
   std::optional<std::string> schedule;  ///< "original", "isl" or "wavefront"
   const Pin* schedule_pin = nullptr;
   std::vector<PipelinePin> pipelines;
+  bool versions = true;  ///< kernels may have several; versions("off")
 
   bool empty() const;
   /// The extent pinned for this iterator of this statement below its digit of `level`.

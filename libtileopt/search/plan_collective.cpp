@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <memory>
 
-#include "passes/bulk_copy.h"
 #include "search/collective_planner.h"
 #include "support/text.h"
 
@@ -69,9 +68,11 @@ CollectivePlanner::CollectivePlanner(const PlanRequest& request, const Contracti
     if (pipe->completion == Completion::group && copy.widest_access(true) >= kPieceBytes && pieces_ == nullptr) pieces_ = &copy;
   }
   // One agent copies whole boxes where the engine takes both factors as they lie.
-  for (const std::size_t read : {c_.left, c_.right})
-    if (boxes_ != nullptr && no_boxes_.empty()) no_boxes_ = why_not_boxes(request.program(), request.program().tensor(c_.view.accesses[1 + read].tensor), boxes_->widest_access(false));
-  if (!no_boxes_.empty()) boxes_ = nullptr;
+  for (const std::size_t read : {c_.left, c_.right}) {
+    if (boxes_ == nullptr) break;
+    if (auto obstacle = find_box_obstacle(request.program(), request.program().tensor(c_.view.accesses[1 + read].tensor), boxes_->widest_access(false))) obstacles_.push_back(std::move(*obstacle));
+  }
+  if (!obstacles_.empty()) boxes_ = nullptr;
 }
 
 /// One step along the loop is one step along one subscript, or a few where boxes are copied, and what else moves that subscript stands still while a tile is copied.
@@ -180,7 +181,7 @@ bool CollectivePlanner::shape(std::string& why_not) {
   else if (written(c_.left) || written(c_.right)) why_not = "the kernel writes a factor";
   else if (!std::all_of(rows_.begin(), rows_.end(), alone) || !moves_alone(c_.view.accesses[0], c_.lanes)) why_not = "the result is no tile along " + names_of_rows() + " and " + iterator(c_.lanes);
   else if (!find_factors(why_not) || !order_sums(why_not)) return false;
-  else if (rows_.size() > 1 && boxes_ == nullptr) why_not = "rows of several loops are copied as boxes: " + no_boxes_;
+  else if (rows_.size() > 1 && boxes_ == nullptr) why_not = "rows of several loops are copied as boxes: " + (obstacles_.empty() ? "the machine has no engine for them" : obstacles_.front().reason);
   else if (rows_.size() > 1 && !stores_lanes()) why_not = "rows of several loops lie side by side in the result";
   else if (lanes_ < depth_ && !right_.along_is_fast) why_not = c_.view.accesses[1 + c_.right].tensor + " lies along few lanes, and rows of its matrix have " + std::to_string(depth_) + " elements";
   else if (!find_operands(why_not)) return false;
@@ -394,7 +395,10 @@ PlanPart CollectivePlanner::build(NameTable& names) const {
   const Atom* copies = boxes_ != nullptr ? boxes_ : pieces_;
   const std::string copy = copies == nullptr ? "" : copies->name;
   for (std::size_t p = part.promotions.size() - 2; p < part.promotions.size(); ++p) pipelining.copies.push_back({part.promotions[p].array, copy});
-  if (!no_boxes_.empty()) part.reasons.push_back(subject + "threads copy pieces of both factors, no engine whole boxes: " + no_boxes_);
+  if (!obstacles_.empty()) part.reasons.push_back(subject + "threads copy pieces of both factors, no engine whole boxes: " + obstacles_.front().reason);
+  const bool all_of_sizes = std::all_of(obstacles_.begin(), obstacles_.end(), [](const BoxObstacle& o) { return o.excess.has_value(); });
+  for (const BoxObstacle& obstacle : obstacles_)
+    if (all_of_sizes) part.excess.push_back(*obstacle.excess);
   part.reasons.push_back(subject + "both factors are copied " + std::to_string(pipelining.ahead()) + " tiles ahead, into " + std::to_string(pipelining.slots) + " slots; to change: pipeline(\"" +
                          iterator(sums_.back()) + "\", slots=2)");
   part.pipelines.push_back(std::move(pipelining));

@@ -24,6 +24,7 @@ KernelPlan join_parts(const Kernel& kernel, const std::string& schedule, const s
   KernelPlan plan;
   plan.name = kernel.name();
   plan.statements = kernel.statements();
+  plan.when = kernel.plan().when;
   plan.schedule = schedule;
   std::vector<Tree::Branch> branches;
   for (const PlanPart& part : parts) {

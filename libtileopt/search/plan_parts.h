@@ -52,6 +52,7 @@ struct PlanPart {
   std::vector<Promotion> promotions;
   std::vector<Pipelining> pipelines = {};
   std::vector<std::string> reasons;
+  std::vector<isl::pw_aff> excess = {};  ///< [params] -> { [(K mod 8)] }: where all are 0, and they are never negative, the part would be better
 };
 
 /// One way to plan a part; built only when it is tried.

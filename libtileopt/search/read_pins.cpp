@@ -49,8 +49,9 @@ class PinReader {
     if (pin.primitive == "fuse") return read_fuse(pin);
     if (pin.primitive == "rewrite") return;  // taken before the loops that other pins name exist: choose_rewrites
     if (pin.primitive == "pipeline") return read_pipeline(pin);
+    if (pin.primitive == "versions") return read_versions(pin);
     fail(pin, "unknown primitive `" + pin.primitive + "`",
-         "the primitives are tile, order, promote, parallel, vectorize, unroll, atom, schedule, fuse, pipeline, rewrite");
+         "the primitives are tile, order, promote, parallel, vectorize, unroll, atom, schedule, fuse, pipeline, rewrite, versions");
   }
 
   void read_tile(const Pin& pin) {
@@ -178,6 +179,12 @@ class PinReader {
     if (pipeline.distance && pipeline.slots && *pipeline.distance >= *pipeline.slots)
       return fail(pin, "copies run " + std::to_string(*pipeline.distance) + " iterations ahead with " + std::to_string(*pipeline.slots) + " slots", "the iteration that computes has a slot too: distance is less than slots");
     table_.pipelines.push_back(std::move(pipeline));
+  }
+
+  void read_versions(const Pin& pin) {
+    if (pin.arguments.size() != 1 || unquoted(pin.arguments[0]) != "off" || !pin.keywords.empty())
+      return fail(pin, "versions wants \"off\"", "write versions(\"off\"): one version of every kernel, for all sizes; without it the planner makes several where that pays");
+    table_.versions = false;
   }
 
   std::optional<long> read_number(const Pin& pin, const std::string& text) {

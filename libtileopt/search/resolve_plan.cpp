@@ -15,6 +15,7 @@
 #include "search/plan_generic.h"
 #include "search/plan_parts.h"
 #include "search/reduction_tile.h"
+#include "search/versions.h"
 #include "support/text.h"
 
 namespace tileopt {
@@ -34,7 +35,7 @@ std::optional<Infeasible> dry_run(const Kernel& kernel, const KernelPlan& plan, 
     if (const Infeasible* infeasible = std::get_if<Infeasible>(&candidate)) return *infeasible;
     return std::nullopt;
   };
-  const auto planned = Kernel::create(borrow(kernel.program()), borrow(kernel.dependences()), plan);
+  const auto planned = Kernel::create(borrow(kernel.whole_program()), borrow(kernel.dependences()), plan);
   if (auto problem = refused(planned)) return problem;
   const auto schedule = compute_schedule(std::get<Kernel>(planned));
   if (auto problem = refused(schedule)) return problem;
@@ -93,6 +94,9 @@ class KernelPlanner {
                       "pin schedule(\"original\"), which keeps the loops as written"};
   }
 
+  /// Of the plan that `run` gave: PlanPart::excess of all its parts.
+  const std::vector<isl::pw_aff>& excess() const { return excess_; }
+
  private:
   const Kernel& kernel() const { return request_.kernel; }
 
@@ -109,6 +113,7 @@ class KernelPlanner {
   const PlanRequest& request_;
   std::vector<std::string>& reasons_;
   std::optional<Infeasible> refusal_, pin_refusal_;
+  std::vector<isl::pw_aff> excess_;
 };
 
 bool KernelPlanner::add_generic_part(Strategy& strategy, const std::vector<std::string>& statements) {
@@ -216,6 +221,7 @@ std::optional<KernelPlan> KernelPlanner::attempt(const Strategy& strategy) {
     auto problem = dry_run(kernel(), plan, request_.machine);
     if (!problem) {
       reasons_.insert(reasons_.end(), reasons.begin(), reasons.end());
+      for (const PlanPart& part : parts) excess_.insert(excess_.end(), part.excess.begin(), part.excess.end());
       return plan;
     }
     const std::string label = strategy.options.front()[std::min(level, strategy.options.front().size() - 1)].label;
@@ -223,6 +229,76 @@ std::optional<KernelPlan> KernelPlanner::attempt(const Strategy& strategy) {
     if (!refusal_) refusal_ = blame_pin(request_.program(), request_.pins, plan, *problem);
   }
   return std::nullopt;
+}
+
+/// What all groups of statements are planned with.
+struct Planning {
+  const Program& program;  ///< rewritten
+  const Dependences& dependences;
+  const Machine& machine;
+  const TypicalSizes& sizes;
+  const PinTable& pins;
+  const std::vector<KernelPlan>& groups;
+  int threads = 1;
+
+  std::string fresh(std::string name) const {
+    while (std::any_of(groups.begin(), groups.end(), [&](const KernelPlan& group) { return group.name == name; })) name += "_";
+    return name;
+  }
+};
+
+struct PlannedKernel {
+  KernelPlan plan;
+  std::vector<isl::pw_aff> excess;   ///< where all are 0, a better plan is possible
+  std::vector<std::string> reasons;
+};
+
+Candidate<PlannedKernel> plan_kernel(const Planning& planning, const KernelPlan& group) {
+  TILEOPT_TRY(kernel, Kernel::create(borrow(planning.program), borrow(planning.dependences), group));
+  const TypicalSizes sizes = complete_sizes(kernel.program(), planning.sizes);  // a version's may not be those of all
+  const PlanRequest request{kernel, planning.machine, sizes, planning.pins, planning.threads};
+  PlannedKernel planned;
+  KernelPlanner planner(request, planned.reasons);
+  auto plan = planner.run();
+  if (const Infeasible* refused = std::get_if<Infeasible>(&plan)) return *refused;
+  planned.plan = std::get<KernelPlan>(std::move(plan));
+  planned.excess = planner.excess();
+  return planned;
+}
+
+/// The same decisions, but for name and sizes.
+bool decides_alike(KernelPlan a, const KernelPlan& b) {
+  a.name = b.name;
+  a.when = b.when;
+  return write_kernel_plan(a) == write_kernel_plan(b);
+}
+
+/// One plan for all sizes, or two versions: where a fact about the sizes would allow a better one. Without both versions there is none.
+Candidate<std::vector<KernelPlan>> plan_versions(const Planning& planning, const KernelPlan& group, std::vector<std::string>& reasons) {
+  TILEOPT_TRY(whole, plan_kernel(planning, group));
+  const auto keep = [&](const std::vector<std::string>& more) { reasons.insert(reasons.end(), more.begin(), more.end()); };
+  const auto split = split_sizes(planning.program, whole.excess);
+  const auto one_version = [&](const std::string& why) {
+    keep(whole.reasons);
+    if (split) reasons.push_back("kernel " + group.name + ": one version for all sizes: " + why + "; for " + split->holds + " alone a better one is known, and assume(...) can say that there are no others");
+    return std::vector<KernelPlan>{whole.plan};
+  };
+  if (!split) return one_version("");
+  if (!planning.pins.versions) return one_version("versions(\"off\")");
+  KernelPlan better = group, fallback = group;
+  better.when = split->holds;
+  fallback.when = split->fails;
+  fallback.name = planning.fresh(group.name + "_fallback");
+  const auto first = plan_kernel(planning, better), second = plan_kernel(planning, fallback);
+  for (const auto* planned : {&first, &second})
+    if (const auto* refused = std::get_if<Infeasible>(planned)) return one_version("with two, one is refused: " + refused->reason);
+  const PlannedKernel &a = std::get<PlannedKernel>(first), &b = std::get<PlannedKernel>(second);
+  if (!a.excess.empty() || decides_alike(a.plan, b.plan)) return one_version("the pins leave nothing to decide otherwise");
+  reasons.push_back("kernel " + group.name + ": two versions, of which the sizes choose: " + a.plan.name + " for " + a.plan.when + ", " + b.plan.name +
+                    " for the others; for one alone: assume(...) where others never come, or versions(\"off\")");
+  keep(a.reasons);
+  keep(b.reasons);
+  return std::vector<KernelPlan>{a.plan, b.plan};
 }
 
 }  // namespace
@@ -246,10 +322,9 @@ Candidate<ResolvedPlan> resolve_plan(const Program& source, const Pins& pins, co
   resolved.plan.machine = machine.name;
   resolved.plan.version = TILEOPT_VERSION;
   for (const KernelPlan& group : groups) {
-    TILEOPT_TRY(kernel, Kernel::create(borrow(program), borrow(dependences), group));
-    const PlanRequest request{kernel, machine, sizes, table, std::max(1, options.threads)};
-    TILEOPT_TRY(plan, KernelPlanner(request, resolved.reasons).run());
-    resolved.plan.kernels.push_back(std::move(plan));
+    const Planning planning{program, dependences, machine, sizes, table, groups, std::max(1, options.threads)};
+    TILEOPT_TRY(versions, plan_versions(planning, group, resolved.reasons));
+    for (KernelPlan& version : versions) resolved.plan.kernels.push_back(std::move(version));
   }
   if (auto unused = find_unused_pin(program, table, resolved.plan)) return *unused;
   return resolved;

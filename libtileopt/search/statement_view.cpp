@@ -183,10 +183,10 @@ TypicalSizes complete_sizes(const Program& program, const TypicalSizes& wanted) 
     const int position = isl_set_find_dim_by_name(values, isl_dim_param, name.c_str());
     values = isl_set_move_dims(values, isl_dim_set, 0, isl_dim_param, static_cast<unsigned>(std::max(position, 0)), 1);
     const isl::set moved = forget_parameters(isl::manage(values));
-    const auto high = extreme(moved, 0, true), low = extreme(moved, 0, false);
     if (position < 0) continue;
-    if (high && *high < value) sizes[name] = *high;
-    else if (low && *low > value) sizes[name] = *low;
+    const isl::set above = isl::manage(isl_set_lower_bound_val(moved.copy(), isl_dim_set, 0, isl_val_int_from_si(moved.ctx().get(), value)));
+    const auto next = above.is_empty() ? extreme(moved, 0, true) : extreme(above, 0, false);
+    if (next) sizes[name] = *next;
     left = fix_parameters(left, {{name, sizes[name]}});
   }
   return sizes;

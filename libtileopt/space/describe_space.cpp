@@ -5,6 +5,7 @@
 #include "passes/passes.h"
 #include "rewrites/apply_rewrites.h"
 #include "search/loop_choice.h"
+#include "search/versions.h"
 #include "space/plan_shape.h"
 #include "space/variant_builder.h"
 #include "support/text.h"
@@ -104,9 +105,9 @@ std::vector<std::string> SpaceBuilder::lanes_of(const Plan& planned) const {
   return loops;
 }
 
-std::vector<Sketch> SpaceBuilder::sketch(const Plan& planned) const {
+std::vector<Sketch> SpaceBuilder::sketch(const Plan& whole) const {
   std::vector<Sketch> sketches;
-  const std::vector<Pin> base = with_rewrites(given_, planned.rewrites);
+  const std::vector<Pin> base = with_rewrites(given_, whole.rewrites);
   const auto with = [](std::vector<Pin> pins, const std::vector<Pin>& more) {
     pins.insert(pins.end(), more.begin(), more.end());
     return pins;
@@ -115,16 +116,17 @@ std::vector<Sketch> SpaceBuilder::sketch(const Plan& planned) const {
     return std::any_of(given_.pins.begin(), given_.pins.end(), [&](const Pin& pin) { return pin.primitive == primitive; });
   };
   std::vector<Pin> tiles, scalars;
+  const PinTable none;
+  const auto rewritten = apply_rewrites(borrow(source_), whole.rewrites);
+  const Program& program = *std::get<RewrittenProgram>(rewritten).program;
+  const TypicalSizes sizes = complete_sizes(program, options_.typical_sizes);
+  const Plan planned = running_at(whole, program, sizes);
   for (const KernelPlan& kernel : planned.kernels) {
     for (const std::string& statement : register_tiles(machine_, kernel)) {
       tiles.push_back({"atom", {statement, "\"" + kernel.atoms.at(statement).atom + "\""}, {}, {}});
       scalars.push_back({"atom", {statement, "\"scalar\""}, {}, {}});
     }
   }
-  const PinTable none;
-  const auto rewritten = apply_rewrites(borrow(source_), planned.rewrites);
-  const Program& program = *std::get<RewrittenProgram>(rewritten).program;
-  const TypicalSizes sizes = complete_sizes(program, options_.typical_sizes);
   for (const KernelPlan& kernel : planned.kernels) {
     for (const std::string& statement : windows({program, machine_, sizes, none, 1}, kernel))
       scalars.push_back({"atom", {statement, "\"scalar\""}, {}, {}});
@@ -163,16 +165,17 @@ void SpaceBuilder::add(const Sketch& sketch) {
     refused_.push_back({sketch.name, *refused});
     return;
   }
-  const Plan& planned = std::get<Plan>(candidate);
-  if (is_known(planned)) return;
+  const Plan& whole = std::get<Plan>(candidate);
+  if (is_known(whole)) return;
   Variant variant;
   variant.name = sketch.name;
   variant.pins = sketch.pins;
-  variant.planned = planned;
+  variant.planned = whole;
 
-  const auto rewritten = apply_rewrites(borrow(source_), planned.rewrites);
+  const auto rewritten = apply_rewrites(borrow(source_), whole.rewrites);
   const std::shared_ptr<const Program> program = std::get<RewrittenProgram>(rewritten);
   const TypicalSizes sizes = complete_sizes(*program, options_.typical_sizes);
+  const Plan planned = running_at(whole, *program, sizes);
   const PinTable given = read_pins(*program, given_, machine_);
   const VariantContext context{*program, machine_, sizes, given, std::max(1, options_.threads)};
   const Dependences dependences = analyze_dependences(*program);
@@ -196,11 +199,12 @@ void SpaceBuilder::add(const Sketch& sketch) {
     std::vector<Pin> pins = sketch.pins;
     pins.insert(pins.end(), cuts.begin(), cuts.end());
     const Candidate<Plan> cut = resolve(pins);
-    bool fits = feasible(cut) && std::get<Plan>(cut).kernels.size() == planned.kernels.size();
+    const Plan running = feasible(cut) ? running_at(std::get<Plan>(cut), *program, sizes) : Plan();
+    bool fits = feasible(cut) && running.kernels.size() == planned.kernels.size();
     for (std::size_t k = 0; fits && k < planned.kernels.size(); ++k)
-      fits = std::get<Plan>(cut).kernels[k].schedule == planned.kernels[k].schedule;
+      fits = running.kernels[k].schedule == planned.kernels[k].schedule;
     if (fits)
-      shaped = std::get<Plan>(cut);
+      shaped = running;
     else if (const auto* refused = std::get_if<Infeasible>(&cut))
       variant.excluded.push_back({ConstraintKind::legality, "tiles of loops that the planner leaves whole", refused->reason});
     else

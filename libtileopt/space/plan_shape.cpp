@@ -4,6 +4,7 @@
 #include <map>
 
 #include "rewrites/apply_rewrites.h"
+#include "search/versions.h"
 #include "support/text.h"
 
 namespace tileopt {
@@ -190,7 +191,7 @@ std::vector<KernelShape> shapes_of_plan(const Program& source, const Plan& plan,
                             ""});
   const std::shared_ptr<const Program> program = std::get<RewrittenProgram>(rewritten);
   std::vector<KernelShape> shapes;
-  for (const KernelPlan& kernel : plan.kernels) shapes.push_back(shape_of_kernel(*program, kernel, machine, sizes));
+  for (const KernelPlan& kernel : running_at(plan, *program, sizes).kernels) shapes.push_back(shape_of_kernel(*program, kernel, machine, sizes));
   return shapes;
 }
 

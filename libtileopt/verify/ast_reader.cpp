@@ -31,6 +31,7 @@ class Walker {
       scopes_.clear();
       role_.reset();
       time_.assign(1, TimeEntry{false, static_cast<long>(kernel_), 0});
+      execution_.sizes.push_back(tested_sizes(ast));
       open_whole_kernel(ast);
       walk(ast.root, 0);
       open_.clear();
@@ -49,6 +50,14 @@ class Walker {
 
   [[noreturn]] void fail(const std::string& message) const {
     throw Unreadable("kernel " + kernels_[kernel_].kernel + ": " + message);
+  }
+
+  /// [params] -> { : .. }: of the context, for which the test around a version's body holds.
+  isl::set tested_sizes(const Ast& ast) const {
+    const auto* test = ast.when.empty() || ast.root == nullptr ? nullptr : std::get_if<AstIf>(&ast.root->node);
+    if (test == nullptr || test->else_body != nullptr) return execution_.context;
+    const isl::set all = runs_so_far();
+    return all.intersect(AstExprReader(all.space(), {}).holds(test->condition, all)).params();
   }
 
   void add_tensor(const Tensor& tensor) {

@@ -55,7 +55,7 @@ class BoxChecker {
     if (copy_->element_bytes != size_bytes(tensor.type)) return differs("the size of an element", std::to_string(copy_->element_bytes), std::to_string(size_bytes(tensor.type)));
     if (rank() < 2 || rank() > kMostDims || copy_->extents.size() != rank() || copy_->box.size() != rank() || copy_->coordinates.size() != rank() || copy_->apart.size() != rank())
       return differs("the number of dimensions", std::to_string(copy_->extents.size()), std::to_string(rank()));
-    const isl::set sizes = isl::manage(isl_set_from_params(checker_.program().context().copy()));  // [params] -> { [] }
+    const isl::set sizes = isl::manage(isl_set_from_params(execution_.sizes[leaf_.kernel].copy()));  // [params] -> { [] }
     const AstExprReader reader(sizes.space(), {});
     for (std::size_t place = 0; place < rank(); ++place) {
       const isl::pw_aff have = reader.value(parse_ast_expr(copy_->extents[place], "print facts"), sizes);

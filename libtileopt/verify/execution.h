@@ -130,6 +130,7 @@ struct Execution {
   const Program* program = nullptr;
   const std::vector<Ast>* kernels = nullptr;
   isl::set context;                 ///< [params] -> { : .. }
+  std::vector<isl::set> sizes;      ///< by kernel: those of the context for which a version runs, as its outermost test says; the context for others
   std::vector<ArrayUse> arrays;     ///< program tensors first, in the program's order
   std::vector<Leaf> leaves;         ///< in print order
   std::vector<LoopUse> loops;       ///< in print order

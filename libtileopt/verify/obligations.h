@@ -39,6 +39,7 @@ Obligation obligation(std::string name, std::string subject, SourceLocation wher
 std::string kernel_entry(std::size_t kernel, const std::string& rest);  ///< "kernels[0].<rest>"
 
 void check_values(Checker& checker);
+void check_versions(Checker& checker);  ///< kernels that hold one statement: which sizes choose which
 void check_coverage(Checker& checker);
 void check_bindings(Checker& checker);  ///< part of coverage: loops that run one value
 /// All guards of the leaf's statement are settled by bound loops among its `outer_loops` outermost loops, and it has no predicate:

@@ -63,6 +63,7 @@ void run(Report& report, Certificate& certificate, const Program& program, const
   }
   LastWriters writers(*execution);
   Checker checker{*execution, machine, facts, writers, report, certificate.numerics};
+  check_versions(checker);
   check_coverage(checker);
   check_bindings(checker);
   check_order(checker);
