@@ -37,6 +37,10 @@ class Walker {
       open_.clear();
       open_rings_.clear();
     }
+    for (std::size_t k = 0; k < kernels_.size(); ++k) {
+      execution_.apart_.emplace_back();
+      for (std::size_t other = 0; other < kernels_.size(); ++other) execution_.apart_.back().push_back(k != other && execution_.sizes[k].is_disjoint(execution_.sizes[other]));
+    }
     return std::move(execution_);
   }
 

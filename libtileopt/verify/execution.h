@@ -138,6 +138,9 @@ struct Execution {
   std::vector<RoleUse> roles;
   std::vector<RingUse> rings;
 
+  /// No sizes run both kernels: they are versions. Pairs of their points are empty relations, which need not be computed.
+  bool apart(std::size_t kernel, std::size_t other) const { return apart_[kernel][other]; }
+  std::vector<std::vector<bool>> apart_ = {};  ///< by two kernels
   /// Some agents of this kernel meet, run side by side, or issue what is done later.
   bool is_asynchronous(std::size_t kernel) const;
   const ArrayUse& array_of(const PointAccess& access) const { return arrays[access.array]; }

@@ -115,7 +115,8 @@ const Origin& LastWriters::of_read(std::size_t leaf, std::size_t slot) {
   const Leaf& reader = execution_.leaves[leaf];
   const PointAccess& access = slot == own_read ? reader.write : reader.reads[slot];
   std::vector<TimedAccess> sources;
-  for (const std::size_t i : leaves_writing(access.array)) sources.push_back({&execution_.leaves[i], changes(i)});
+  for (const std::size_t i : leaves_writing(access.array))
+    if (!execution_.apart(execution_.leaves[i].kernel, reader.kernel)) sources.push_back({&execution_.leaves[i], changes(i)});
   return reads_.emplace(key, find_last_writers({&reader, access.element}, sources)).first->second;
 }
 

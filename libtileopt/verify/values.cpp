@@ -4,6 +4,9 @@
 /// elements; `order` proves that it computes what the Program computes. Here the printed run, with its copies and promoted
 /// arrays, is proved to move the same values: for every read, the last writer of the element it touches, followed through
 /// copies back to a computation (or to an initial element), is the last writer in the intended run.
+#include <functional>
+#include <set>
+
 #include "support/text.h"
 #include "verify/obligations.h"
 #include "verify/witness.h"
@@ -137,7 +140,22 @@ class ValueChecker {
         checker_.report.prove(entry(slot_name(slot), slot.access->where), [&] { return check_slot(index, slot); });
     const bool visible = subject.role == TensorRole::out || subject.role == TensorRole::inout;
     if (visible && !*in_place)
-      checker_.report.prove(entry("final content of " + subject.name, subject.where), [&] { return check_final(index); });
+      check_finals(index);
+  }
+
+  /// What a version stores has an obligation of its own: the limits are of one kernel's work.
+  void check_finals(std::size_t index) {
+    const std::string what = "final content of " + tensor(index).name;
+    const auto is_version = [&](std::size_t kernel) { return !(*execution_.kernels)[kernel].when.empty(); };
+    checker_.report.prove(entry(what, tensor(index).where), [&]() -> Outcome {
+      if (Outcome outcome = check_all_stored(index)) return outcome;
+      return check_stored(index, [&](std::size_t kernel) { return !is_version(kernel); });
+    });
+    std::set<std::size_t> versions;
+    for (const std::size_t store : checker_.writers.leaves_writing(index))
+      if (is_version(execution_.leaves[store].kernel)) versions.insert(execution_.leaves[store].kernel);
+    for (const std::size_t version : versions)
+      checker_.report.prove(entry(what + " in kernel " + execution_.kernel_name(version), tensor(index).where), [&] { return check_stored(index, [&](std::size_t kernel) { return kernel == version; }); });
   }
 
   static Obligation entry(const std::string& subject, const SourceLocation& where) { return obligation("values", subject, where, ""); }
@@ -275,10 +293,11 @@ class ValueChecker {
     return {settled, false};
   }
 
-  std::vector<TimedAccess> intended_writers(std::size_t index) const {
+  /// In kernels that run where kernel `reader` does.
+  std::vector<TimedAccess> intended_writers(std::size_t index, std::size_t reader) const {
     std::vector<TimedAccess> writers;
     for (const Leaf& leaf : execution_.leaves)
-      if (leaf.program != nullptr && leaf.program->write.tensor == tensor(index).name)
+      if (leaf.program != nullptr && leaf.program->write.tensor == tensor(index).name && !execution_.apart(leaf.kernel, reader))
         writers.push_back({&leaf, intended_elements(leaf, leaf.program->write)});
     return writers;
   }
@@ -310,7 +329,7 @@ class ValueChecker {
     const isl::set readers = slot.intended.domain().intersect(slot.point->element.domain());
     const Origin& origin = checker_.writers.of_read(slot.leaf, slot.number);
     const Chased actual = chase(with_initial(origin).intersect_domain(readers.to_union_set()));
-    return compare(readers, actual, with_initial(find_last_writers({&leaf, slot.intended}, intended_writers(index))), slot.access->where);
+    return compare(readers, actual, with_initial(find_last_writers({&leaf, slot.intended}, intended_writers(index, leaf.kernel))), slot.access->where);
   }
 
   // ---- the end of the program
@@ -320,6 +339,7 @@ class ValueChecker {
     isl::set points = store.write.element.domain();
     for (const std::size_t i : stores) {
       const Leaf& other = execution_.leaves[i];
+      if (execution_.apart(store.kernel, other.kernel)) continue;
       const isl::map replaced = same_element(store.write.element, other.write.element).intersect(before(store, other));
       points = points.subtract(replaced.domain().coalesce());
     }
@@ -328,7 +348,7 @@ class ValueChecker {
 
   /// Sources of the values that last: each computes the element that it ends up in, and no later instance computes it again.
   Outcome check_lasting(std::size_t index, const Leaf& store, const isl::map& value) const {
-    const std::vector<TimedAccess> writers = intended_writers(index);
+    const std::vector<TimedAccess> writers = intended_writers(index, store.kernel);
     for (const TimedAccess& writer : writers) {
       if (writer.leaf->key != poly::output_name(value)) continue;
       const isl::map reached = isl::manage(isl_map_subtract_range(value.copy(), writer.leaf->inside.copy()));
@@ -352,14 +372,21 @@ class ValueChecker {
     return Refutation{"a later value is lost", sample(execution_, lost).text(), {}};
   }
 
-  Outcome check_final(std::size_t index) {
+  Outcome check_all_stored(std::size_t index) {
     const std::vector<std::size_t> stores = checker_.writers.leaves_writing(index);
     isl::set unstored = intended_writes(tensor(index).name);
     for (const std::size_t i : stores) unstored = unstored.subtract(execution_.leaves[i].write.element.range());
     if (!unstored.is_empty())
       return Refutation{"an element of " + tensor(index).name + " is never stored", sample(execution_, unstored).text(), {}};
+    return {};
+  }
+
+  /// What the stores of some kernels leave behind.
+  Outcome check_stored(std::size_t index, const std::function<bool(std::size_t)>& of_kernel) {
+    const std::vector<std::size_t> stores = checker_.writers.leaves_writing(index);
     for (const std::size_t i : stores) {
       const Leaf& store = execution_.leaves[i];
+      if (!of_kernel(store.kernel)) continue;
       const isl::set points = lasting(store, stores);
       isl_map* identity = isl_set_identity(points.copy());
       const Chased values = chase(isl::manage(identity).to_union_map());

@@ -17,6 +17,12 @@ static const char gemm[] =
     "def gemm(A: f32[M, K], B: f32[K, N], C: out[f32[M, N]]):\n"
     "    for i, j in grid(M, N):\n"
     "        C[i, j] = sum(A[i, k] * B[k, j] for k in range(K))\n";
+static const char product[] =
+    "@numerics(contract=True, flush_subnormals=True)\n"
+    "def product(A: bf16[M, K], B: bf16[N, K], C: out[bf16[M, N]]):\n"
+    "    for i, j in grid(M, N):\n"
+    "        acc: f32 = sum(f32(A[i, k]) * f32(B[j, k]) for k in range(K))\n"
+    "        C[i, j] = bf16(acc)\n";
 static const char steps[] =
     "def steps(A: inout[f32[N]], B: inout[f32[N]], T: size):\n"
     "    for t in range(T):\n"
@@ -79,6 +85,13 @@ static void check_arguments(void) {
   CHECK(tileopt_module_kernel_count(module) == 1);
   CHECK(strcmp(tileopt_module_peek_kernel(module, 0), "gemm") == 0);
   CHECK(strstr(tileopt_module_peek_kernel_statements(module, 0), "C") != NULL);
+  int runs = 0;
+  CHECK(strcmp(tileopt_module_peek_kernel_when(module, 0), "") == 0);
+  OK(tileopt_module_evaluate_kernel(module, 0, sizes, 3, &runs));
+  CHECK(runs == 1);
+  FAILS(tileopt_module_evaluate_kernel(module, 1, sizes, 3, &runs), "invalid-option", 0);
+  FAILS(tileopt_module_evaluate_kernel(module, 0, sizes, 2, &runs), "invalid-size", 0);
+  FAILS(tileopt_module_evaluate_kernel(module, 0, sizes, 3, NULL), "invalid-option", 0);
   CHECK(tileopt_module_launch_count(module) == 0);
   CHECK(tileopt_module_cost(module) > 0);
   CHECK(tileopt_module_cost_part_count(module) >= 3);
@@ -115,6 +128,30 @@ static void check_launches(void) {
   CHECK(strstr(tileopt_module_peek_launch_loops(module, 0), "T") != NULL);
   OK(tileopt_module_evaluate_launch(module, 1, first_is_size ? more : swapped, 2, &launches, &blocks));
   CHECK(launches == 12 && blocks >= 1);
+  tileopt_module_free(module);
+  tileopt_program_free(program);
+}
+
+/* Of two versions the sizes choose one; the other is not launched. */
+static void check_versions(void) {
+  tileopt_program *program = parse(product);
+  tileopt_module *module = compile(program, "h200", "prove", "none");
+  int64_t sizes[3], launches = -1, blocks = -1;
+  CHECK(tileopt_module_kernel_count(module) == 2 && tileopt_module_launch_count(module) == 2);
+  CHECK(strcmp(tileopt_module_peek_kernel_statements(module, 0), tileopt_module_peek_kernel_statements(module, 1)) == 0);
+  CHECK(strstr(tileopt_module_peek_kernel_when(module, 0), "mod 8 = 0") != NULL && *tileopt_module_peek_kernel_when(module, 1) != '\0');
+  for (int whole = 0; whole < 2; ++whole) {
+    for (size_t s = 0; s < 3; ++s) sizes[s] = strcmp(tileopt_module_peek_size(module, s), "K") == 0 ? (whole ? 136 : 133) : 300;
+    for (size_t kernel = 0; kernel < 2; ++kernel) {
+      const int expected = (kernel == 0) == (whole == 1);
+      int runs = -1;
+      OK(tileopt_module_evaluate_kernel(module, kernel, sizes, 3, &runs));
+      CHECK(runs == expected);
+      CHECK(tileopt_module_launch_kernel(module, kernel) == kernel);
+      OK(tileopt_module_evaluate_launch(module, kernel, sizes, 3, &launches, &blocks));
+      CHECK(launches == expected && (blocks > 0) == (expected == 1));
+    }
+  }
   tileopt_module_free(module);
   tileopt_program_free(program);
 }
@@ -274,6 +311,7 @@ int main(void) {
   OK(tileopt_session_create(&session));
   check_arguments();
   check_launches();
+  check_versions();
   check_run();
   check_machines();
   check_pins();

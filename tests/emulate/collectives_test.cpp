@@ -15,8 +15,12 @@ std::string nt(const std::string& type = "bf16") { return product("A[i, k]", "M,
 std::string tn(const std::string& type = "bf16") { return product("A[k, i]", "K, M", "B[k, j]", "K, N", type); }
 std::string tt(const std::string& type = "bf16") { return product("A[k, i]", "K, M", "B[j, k]", "N, K", type); }
 
+/// The version for all sizes, in which threads copy pieces: boxes, and both in one module, have tests of their own.
 class CollectivesTest : public GpuTest {
  protected:
+  static std::string for_all_sizes(const std::string& pins) { return pins + (pins.empty() ? "" : "\n") + "versions(\"off\")"; }
+  Module compile(const std::shared_ptr<const Program>& program, const std::string& pins, const std::string& machine = "h200") { return GpuTest::compile(program, for_all_sizes(pins), machine); }
+  void expect_right(const std::string& text, const std::string& pins, const std::vector<Sizes>& sizes) { GpuTest::expect_right(text, for_all_sizes(pins), sizes); }
   /// No term, one tile of them, several; whole tiles and cut ones; rows that are aligned and rows that are not.
   static std::vector<Sizes> sizes() { return {{{"M", 5}, {"N", 3}, {"K", 0}}, {{"M", 128}, {"N", 128}, {"K", 64}}, {{"M", 136}, {"N", 72}, {"K", 136}}, {{"M", 33}, {"N", 131}, {"K", 203}}}; }
   static std::string atom_of(const Module& module, const std::string& statement) {

@@ -98,9 +98,9 @@ TEST_F(HopperVersionsTest, PinsAreOfBothAndMayAskForOne) {
     const Candidate<ResolvedPlan> resolved = resolve_plan(*parse(nt()), parse_pins(pins, "test"), find_machine("h200"), {});
     return join(std::get<ResolvedPlan>(resolved).reasons, "\n");
   };
-  EXPECT_NE(reasons("").find("kernel product: two versions, of which the sizes choose: product for [K] -> { : (K) mod 8 = 0 }, product_fallback for the others; for one alone: "
+  EXPECT_NE(reasons("").find("kernel product: two versions, of which the sizes choose: product for [K] -> {  : (K) mod 8 = 0 }, product_fallback for the others; for one alone: "
                              "assume(...) where others never come, or versions(\"off\")"), std::string::npos) << reasons("");
-  EXPECT_NE(reasons("versions(\"off\")").find("kernel product: one version for all sizes: versions(\"off\"); for [K] -> { : (K) mod 8 = 0 } alone a better one is known"), std::string::npos) << reasons("versions(\"off\")");
+  EXPECT_NE(reasons("versions(\"off\")").find("kernel product: one version for all sizes: versions(\"off\"); for [K] -> {  : (K) mod 8 = 0 } alone a better one is known"), std::string::npos) << reasons("versions(\"off\")");
 }
 
 /// A kernel beside it that has one version, before and behind; each goes on from its own dump.
