@@ -87,7 +87,7 @@ ErrorGrowth::Row measure(const InterpreterResult& reference, const HostArray& go
 
 Arrays run_last_stage(const Machine& machine, const std::vector<RunnableKernel>& kernels, const Sizes& sizes,
                       const Arrays& arguments) {
-  TreeInterpreter interpreter(kernels.front().digits.kernel().program(), machine, sizes, arguments);
+  TreeInterpreter interpreter(kernels.front().digits.kernel().whole_program(), machine, sizes, arguments);
   for (const RunnableKernel& kernel : kernels)
     if (kernel.stages.back().run(interpreter)) break;
   return interpreter.results();

@@ -135,7 +135,7 @@ static void check_launches(void) {
 /* Of two versions the sizes choose one; the other is not launched. */
 static void check_versions(void) {
   tileopt_program *program = parse(product);
-  tileopt_module *module = compile(program, "h200", "prove", "none");
+  tileopt_module *module = compile(program, "h200", NULL, NULL);
   int64_t sizes[3], launches = -1, blocks = -1;
   CHECK(tileopt_module_kernel_count(module) == 2 && tileopt_module_launch_count(module) == 2);
   CHECK(strcmp(tileopt_module_peek_kernel_statements(module, 0), tileopt_module_peek_kernel_statements(module, 1)) == 0);
