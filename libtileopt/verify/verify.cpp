@@ -1,5 +1,7 @@
 #include "verify/verify.h"
 
+#include <algorithm>
+
 #include "verify/obligations.h"
 
 namespace tileopt {
@@ -101,7 +103,8 @@ Certificate verify(const Program& program, const std::vector<Ast>& kernels, cons
   certificate.machine = machine.name;
   certificate.version = version;
   certificate.assumed = proof::assumptions();
-  proof::Report report(program.ctx(), proof::Limits{options.operations, options.each, options.total});
+  const auto versions = std::count_if(kernels.begin(), kernels.end(), [](const Ast& ast) { return !ast.when.empty(); });
+  proof::Report report(program.ctx(), proof::Limits{options.operations, options.each, options.total * std::max<long>(1, versions)});
   if (options.attempt) proof::run(report, certificate, program, kernels, facts, machine);
   else proof::skip_all(report, proof_not_wanted);
   certificate.obligations = report.take();

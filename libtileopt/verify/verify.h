@@ -15,7 +15,7 @@ struct ProofOptions {
   bool attempt = true;                         ///< false: nothing is, as asked for
   unsigned long operations = 4'000'000;        ///< isl operations an obligation may take
   std::chrono::milliseconds each{10'000};      ///< an obligation
-  std::chrono::milliseconds total{60'000};     ///< all together
+  std::chrono::milliseconds total{60'000};     ///< all together, as often as there are versions of kernels
 };
 
 /// Reason of every obligation that was not attempted because nobody wanted it.

@@ -71,7 +71,10 @@ class GpuTest : public testing::Test {
     return std::move(std::get<Outcome>(outcome).module);
   }
   Certificate prove(const Program& program, const std::vector<Ast>& asts, const SourceText& text, const std::string& machine = "h200") {
-    return verify(program, asts, text.facts, find_machine(machine), TILEOPT_VERSION);
+    ProofOptions patient;  // the quota of operations decides, not how much else the machine does
+    patient.each = std::chrono::seconds(100);
+    patient.total = std::chrono::seconds(600);
+    return verify(program, asts, text.facts, find_machine(machine), TILEOPT_VERSION, patient);
   }
   CheckReport emulate(const Program& program, const SourceText& text, const std::vector<Sizes>& sizes, const std::string& machine = "h200") {
     const EmulatedKernel kernel = EmulatedKernel::compile(program, text);
