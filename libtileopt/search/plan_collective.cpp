@@ -20,6 +20,9 @@ constexpr long kBand = 16;             ///< blocks along the rows that run besid
 constexpr double kNarrow = 64;         ///< lanes of a tile for results that have no more
 constexpr double kLeastSum = 64;       ///< terms from which tiles pay
 constexpr double kLeastSide = 64;
+constexpr long kNarrowLanes = 64;       ///< of a tile whose blocks run beside each other (H200, 3 x 3 convolution of 64 by 64 channels, 224^2, of cuDNN: one block .68, two .79, three .84)
+constexpr double kNarrowBlocks = 3;
+constexpr double kReservedBytes = 1024; ///< of a block's memory, by the machine itself
 constexpr double kStartCycles = 4000;  ///< of a block: first copies, last stores
 
 /// The elementwise atom with the narrowest, or the widest, accesses: what sets registers, and what stores them.
@@ -192,7 +195,14 @@ bool CollectivePlanner::shape(std::string& why_not) {
 
 long CollectivePlanner::slots() const {
   const Space* space = request_.machine.find_space("shared");
-  const double room = space == nullptr ? 0 : space->capacity - double(stage_bytes()) - kOtherBytes;
+  if (space == nullptr) return 0;
+  const auto fit = [&](double bytes) { return long((bytes - double(stage_bytes()) - kOtherBytes) / double(slot_bytes())); };
+  // A narrow tile is soon done: blocks beside each other hide what each of them waits for at its start and its end.
+  if (boxes_ != nullptr && groups_ > 1 && lanes_ <= kNarrowLanes && request_.machine.multiprocessor) {
+    const long beside = fit(double(request_.machine.multiprocessor->shared_bytes) / kNarrowBlocks - kReservedBytes);
+    if (beside >= 2) return beside;
+  }
+  const double room = space->capacity - double(stage_bytes()) - kOtherBytes;
   return std::min(boxes_ == nullptr ? kMostFilled : kMostBoxes, long(room / double(slot_bytes())));
 }
 
