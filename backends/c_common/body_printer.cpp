@@ -250,7 +250,7 @@ void BodyPrinter::print_unrolled(const AstFor& loop, const std::vector<std::int6
 void BodyPrinter::print_if(const AstIf& branch) {
   take_braces();
   if (muted_ == 0) facts_.conditions.push_back(ast_expr_text(branch.condition));
-  out_.open("if (" + integer_c(resolve(branch.condition), names_, helpers_) + ")");
+  out_.open("if (" + tested(branch, integer_c(resolve(branch.condition), names_, helpers_)) + ")");
   print_braced(branch.then_body);
   if (!flat_children(branch.else_body).empty()) {
     out_.reopen("else");

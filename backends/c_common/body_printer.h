@@ -55,6 +55,8 @@ class BodyPrinter {
   virtual void print_box_copy(const AstLeaf& leaf, PrintFacts::Leaf fact);
   /// What rings need, before anything uses their positions.
   virtual void declare_rings(const AstAllocate&) {}
+  /// The test of a branch as it is printed.
+  virtual std::string tested(const AstIf&, std::string condition) { return condition; }
   /// Around the declarations and the body of one lifetime.
   virtual void begin_allocation() {}
   virtual void end_allocation() {}

@@ -48,6 +48,7 @@ class DevicePrinter : private BodyPrinter {
   }
   /// Some await below leaves products in flight.
   bool leaves_products(const AstNodePtr& node) const;
+  std::string tested(const AstIf& branch, std::string condition) override;
   /// Accesses to registers that an instruction fills later are not moved past this place.
   void hold_registers();
 

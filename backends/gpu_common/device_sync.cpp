@@ -1,5 +1,6 @@
 /// Where agents meet, wait and fence, and what engines do beside them: barriers, groups, phases, products of several threads, copies of boxes.
 #include <algorithm>
+#include <functional>
 
 #include "backends/c_common/refusal.h"
 #include "backends/gpu_common/collective_leaf.h"
@@ -117,6 +118,17 @@ bool DevicePrinter::leaves_products(const AstNodePtr& node) const {
     if (const auto* branch = std::get_if<AstIf>(&child->node); branch != nullptr && (leaves_products(branch->then_body) || leaves_products(branch->else_body))) return true;
   }
   return false;
+}
+
+/// Where a loop is known to run, ptxas takes what sets the accumulators before it into the loop, finds them touched while products are in flight, and
+/// puts these one after the other (C7514): so it is not told.
+std::string DevicePrinter::tested(const AstIf& branch, std::string condition) {
+  const std::function<bool(const AstExprPtr&)> known = [&](const AstExprPtr& expr) {
+    return expr->kind != AstExpr::Kind::name && std::all_of(expr->arguments.begin(), expr->arguments.end(), known);
+  };
+  if (!launch_ || !known(resolve(branch.condition)) || !leaves_products(branch.then_body)) return condition;
+  helpers_.request("tileopt_unknown");
+  return "tileopt_unknown(" + condition + ")";
 }
 
 void DevicePrinter::hold_registers() {

@@ -53,6 +53,13 @@ std::string wgmma_wrapper(const std::string& name) {
          ", 1, 1, 1, " + operand(2) + ", " + operand(3) + ";\"\n               : " + register_list(registers, true) + "\n               : \"l\"(left), \"l\"(right), \"n\"(left_turned), \"n\"(right_turned) : \"memory\");\n}\n";
 }
 
+const char* const unknown = R"(static __device__ __forceinline__ bool tileopt_unknown(bool value) {
+  int same = value;
+  asm volatile("" : "+r"(same));
+  return same != 0;
+}
+)";
+
 /// Registers are as the instructions before have left them, and not read earlier.
 std::string hold_wrapper(const std::string& count) {
   return "static __device__ __forceinline__ void tileopt_hold" + count + "(float (&d)[" + count + "]) {\n  asm volatile(\"\" : " + register_list(std::stol(count), true) + " :: \"memory\");\n}\n";
@@ -166,6 +173,7 @@ std::string device_wrapper(const std::string& name) {
   const std::string box = "tileopt_copy_box";
   if (name.rfind(box, 0) == 0) return box_wrapper(name.substr(box.size()));
   if (name == "tileopt_matrix") return matrix;
+  if (name == "tileopt_unknown") return unknown;
   if (name == "tileopt_wgmma_groups") return wgmma_groups;
   const std::string wgmma = "tileopt_wgmma_", hold = "tileopt_hold";
   if (name.rfind(wgmma, 0) == 0) return wgmma_wrapper(name);

@@ -62,6 +62,13 @@ TEST_F(ConvolutionsTest, WeightsMayLieAnyWay) {
   if (takes_all()) expect_right(convolution("3, 3, 64, F", "G[r, s, c, f]", "F % 8 == 0", "64"), "", {{{"N", 2}, {"H", 5}, {"W", 9}, {"F", 40}}}, "h200", {{"N", 32}, {"H", 56}, {"W", 56}, {"F", 256}});
 }
 
+/// ptxas would run products one after the other where it knows that there are some.
+TEST_F(ConvolutionsTest, NobodyIsToldThatALoopOfProductsRuns) {
+  const std::string text = convolution("F, 3, 3, 128", "G[f, r, s, c]", "F % 8 == 0", "128");
+  EXPECT_NE(compile(parse(text), "", "h200", kMaps).text.source.find("if (tileopt_unknown(0 <= 17)) {"), std::string::npos);
+  expect_right(text, "", {{{"N", 1}, {"H", 2}, {"W", 3}, {"F", 8}}}, "h200", kMaps);
+}
+
 /// Of the input every second column and row: boxes leave the others out.
 TEST_F(ConvolutionsTest, RowsMayLieApart) {
   const std::string text = convolution("F, 3, 3, C", "G[f, r, s, c]", "C % 8 == 0", "C", "2");

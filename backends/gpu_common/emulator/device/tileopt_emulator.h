@@ -239,6 +239,7 @@ TILEOPT_EMULATOR_WORD void tileopt_copy_box5(void* shared, const tileopt_tensor_
   const tileopt_emulator_box request = {shared, map, phase, 5, {c0, c1, c2, c3, c4}};
   tileopt_emulator_copy_box(&request);
 }
+TILEOPT_EMULATOR_WORD bool tileopt_unknown(bool value) { return value; }
 /* The pointer has escaped: what is computed later shows in the array. */
 #define TILEOPT_EMULATOR_HOLD(count) \
   TILEOPT_EMULATOR_WORD void tileopt_hold##count(float (&d)[count]) { __asm__ volatile("" ::"r"(d) : "memory"); }
