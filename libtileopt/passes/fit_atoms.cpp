@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "ir/body.h"
 #include "passes/collective.h"
 #include "passes/leaf_functions.h"
 #include "passes/pass_limit.h"
@@ -12,18 +13,13 @@
 namespace tileopt {
 
 namespace {
-const ExprPtr& strip_casts(const ExprPtr& expr) {
-  if (const Cast* cast = std::get_if<Cast>(&expr->node)) return strip_casts(cast->operand);
-  return expr;
-}
-
 /// The two reads of a product, or nothing.
 std::vector<std::size_t> product_reads(const Statement& statement) {
   if (statement.combine != Combine::sum) return {};
   const Binary* product = std::get_if<Binary>(&statement.body->node);
   if (product == nullptr || product->op != BinaryOp::mul) return {};
-  const Read* left = std::get_if<Read>(&strip_casts(product->left)->node);
-  const Read* right = std::get_if<Read>(&strip_casts(product->right)->node);
+  const Read* left = std::get_if<Read>(&without_casts(product->left)->node);
+  const Read* right = std::get_if<Read>(&without_casts(product->right)->node);
   if (left == nullptr || right == nullptr) return {};
   return {left->access, right->access};
 }
@@ -48,26 +44,6 @@ bool moves_guard(const Statement& statement, const std::optional<std::vector<std
            const std::vector<long>& row = (*steps)[guard.iterator];
            return std::any_of(row.begin(), row.end(), [](long step) { return step != 0; });
          });
-}
-
-/// No condition keeps an instance from a read: all may be performed at once.
-bool reads_always(const Program& program, const Statement& statement) {
-  const isl::set domain = statement.domain.intersect_params(program.context());
-  return std::all_of(statement.reads.begin(), statement.reads.end(), [&](const Access& read) { return domain.is_subset(read.index.domain()); });
-}
-
-bool is_elementwise(const ExprPtr& body) {
-  bool simple = true;
-  walk_expr(body, [&](const Expr& e) {
-    if (std::holds_alternative<Select>(e.node) || std::holds_alternative<IndexValue>(e.node)) simple = false;
-    if (const Binary* b = std::get_if<Binary>(&e.node))
-      switch (b->op) {
-        case BinaryOp::add: case BinaryOp::sub: case BinaryOp::mul: case BinaryOp::divide:
-        case BinaryOp::min: case BinaryOp::max: break;
-        default: simple = false;
-      }
-  });
-  return simple;
 }
 
 /// What keeps the lanes of the statement's box from being combined into the element that they share, or "".
@@ -259,7 +235,7 @@ Candidate<FittedSchedule> FittedSchedule::create(DigitSchedule digits, const Mac
         const std::string problem = check_uses(operand("result"), *write_steps, leaf.box.size()) + why_not_reduced(program, statement, one_by_one);
         if (!problem.empty()) return refuse(problem);
       }
-      const bool computable = is_elementwise(statement.body) || (one_by_one && reads_always(program, statement));
+      const bool computable = is_arithmetic(statement.body) || (one_by_one && reads_always(program, statement));
       if (atom->body != "multiply_add" && atom->body != "dot" && !computable) {
         return refuse("the body `" + expr_text(statement.body) + "` is not elementwise arithmetic");
       }

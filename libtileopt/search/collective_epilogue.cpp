@@ -1,6 +1,7 @@
 /// What is made of a product at once: which statement, what else it reads, and how that and its result go by way of the block's memory.
 #include <algorithm>
 
+#include "ir/body.h"
 #include "search/collective_planner.h"
 #include "search/plan_collective.h"
 #include "support/text.h"
@@ -16,13 +17,9 @@ bool same_element(const Access& first, const Access& second) {
 
 /// What an elementwise atom computes.
 bool computes_elements(const ExprPtr& body) {
-  bool simple = true;
-  walk_expr(body, [&](const Expr& e) {
-    if (std::holds_alternative<Select>(e.node) || std::holds_alternative<IndexValue>(e.node) || is_tuple(e.type) || e.type == ElementType::boolean) simple = false;
-    static const BinaryOp known[] = {BinaryOp::add, BinaryOp::sub, BinaryOp::mul, BinaryOp::divide, BinaryOp::min, BinaryOp::max};
-    if (const auto* binary = std::get_if<Binary>(&e.node)) simple = simple && std::find(std::begin(known), std::end(known), binary->op) != std::end(known);
-  });
-  return simple;
+  bool numbers = true;
+  walk_expr(body, [&](const Expr& e) { numbers = numbers && !is_tuple(e.type) && e.type != ElementType::boolean; });
+  return numbers && is_arithmetic(body);
 }
 
 /// { E[..] -> X[x] } takes every element once.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ir/body.h"
 #include "search/loop_choice.h"
 #include "support/text.h"
 
@@ -88,12 +89,6 @@ bool guards_differ(const Statement& statement, const StatementView& view, std::s
     });
     return differs;
   });
-}
-
-/// No condition keeps an instance from a read.
-bool reads_always(const Program& program, const Statement& statement) {
-  const isl::set domain = statement.domain.intersect_params(program.context());
-  return std::all_of(statement.reads.begin(), statement.reads.end(), [&](const Access& read) { return domain.is_subset(read.index.domain()); });
 }
 
 /// The atom that runs lanes of the statement along the member, or nothing.

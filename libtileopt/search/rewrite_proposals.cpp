@@ -4,6 +4,7 @@
 #include <optional>
 #include <set>
 
+#include "ir/body.h"
 #include "rewrites/rewrite.h"
 #include "rewrites/order_edit.h"
 #include "search/choose_multiplier.h"
@@ -262,11 +263,6 @@ std::vector<Proposal> propose_offset(const Program& program, const Machine& mach
 }
 
 constexpr double kLeastTile = 64;  ///< of every side of a product, from which agents multiply tiles of it together
-
-const ExprPtr& without_casts(const ExprPtr& expr) {
-  const Cast* cast = std::get_if<Cast>(&expr->node);
-  return cast == nullptr ? expr : without_casts(cast->operand);
-}
 
 /// Products whose result an argument holds, on machines whose agents multiply such matrices together into registers of their own.
 std::vector<Proposal> propose_local(const Program& program, const Machine& machine, const ResolveOptions& options) {
