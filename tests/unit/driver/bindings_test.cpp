@@ -252,13 +252,14 @@ TEST_F(Bindings, ABoxUnderTheWrongGroupIsRefuted) {
 }
 
 TEST_F(Bindings, ALocalUnderABoundLoopKeepsNoOldContent) {
-  const Module module = compile(
+  const std::string text =
       "def f(row: i32[N], X: f32[V, M], y: out[f32[N]]):\n"
       "    assume(0 <= row[:] < V)\n"
       "    for i in range(N):\n"
       "        for z in range(1):\n"
       "            s: f32 = sum(X[row[i], m] for m in range(M))\n"
-      "            y[i] = s * X[row[i], 0] if M > 0 else 0\n");
+      "            y[i] = s * X[row[i], 0] if M > 0 else 0\n";
+  const Module module = compile(text, "atom(s, \"scalar\")");
   EXPECT_TRUE(module.certificate.proved());
   EXPECT_NE(module.text.source.find("s_value"), std::string::npos) << module.text.source;
   EXPECT_EQ(module.text.source.find("copy"), std::string::npos);
@@ -266,6 +267,10 @@ TEST_F(Bindings, ALocalUnderABoundLoopKeepsNoOldContent) {
   // Without the binding the old content would matter.
   const Obligation o = refuted(module, [](AstFor& loop) { loop.binding.reset(); });
   EXPECT_EQ(o.name, "values");
+  // In vectors, which run under bound loops only.
+  const Module vectors = compile(text);
+  EXPECT_TRUE(vectors.certificate.proved());
+  EXPECT_EQ(refuted(vectors, [](AstFor& loop) { loop.binding.reset(); }).name, "coverage");
 }
 
 }  // namespace
