@@ -8,9 +8,11 @@ it; the result is compared with torch's convolution in f32 of the same numbers (
 cuDNN searches its algorithms first (`cudnn.benchmark`), and is timed twice: on the same input, and where the stride is 1 on the unpadded one with its own
 padding; the faster one counts. Times are medians of 45 launches in 3 rounds, interleaved, after each candidate has run for 150 ms by itself: the
 card sits at its power cap. One line of JSON is appended to RESULTS."""
-import argparse, ctypes, json, pathlib, re, statistics, subprocess, sys, tempfile, time
+import argparse, ctypes, json, pathlib, statistics, sys, tempfile
 
 import torch
+
+import gpu_timing
 
 
 def program(arguments):
@@ -30,29 +32,19 @@ def conv(I: {t}[N, {side('H')}, {side('W')}, {C}], G: {t}[{shape}], O: out[{t}[N
 
 
 def compiled(arguments, scratch):
-    if arguments.source:
-        return built(pathlib.Path(arguments.source), scratch) + (0.0,)
-    source = scratch / "conv.tile"
-    source.write_text(program(arguments) + "".join(arguments.pins))
-    began = time.time()
-    sizes = ",".join(f"{size}={getattr(arguments, size)}" for size in "NHWCF" if size != "C" or arguments.any_channels)
-    run = [arguments.tool, "compile", str(source), "--machine", arguments.machine, "--size", sizes, "-o", str(scratch / "out") + "/", "--json"]
-    done = subprocess.run(run, capture_output=True, text=True)
-    if done.returncode != 0:
-        sys.exit(f"compile: exit {done.returncode}\n{done.stdout[-3000:]}{done.stderr[-3000:]}")
-    seconds = time.time() - began
-    return built(next((scratch / "out").rglob("*.cu")), scratch) + (seconds,)
-
-
-def built(text, scratch):
-    library = scratch / "conv.so"
-    nvcc = ["nvcc", "-gencode=arch=compute_90a,code=sm_90a", "-O3", "-std=c++17", "-Xptxas", "-v", "-shared", "-Xcompiler", "-fPIC", str(text), "-o", str(library)]
-    done = subprocess.run(nvcc, capture_output=True, text=True)
-    if done.returncode != 0:
-        sys.exit(done.stderr[-3000:])
-    report = [line.strip() for line in done.stderr.splitlines() if "Used" in line or "bytes spill" in line or "C75" in line]
-    head = re.search(r'extern "C" int32_t conv\(([^)]*)\)', text.read_text()).group(1)
-    return ctypes.CDLL(str(library)).conv, [part.split()[-1].lstrip("*") for part in head.split(",")], report
+    """The function, the names of its arguments, what ptxas says, and the tool's seconds."""
+    text, seconds = pathlib.Path(arguments.source or ""), 0.0
+    try:
+        if not arguments.source:
+            source = scratch / "conv.tile"
+            source.write_text(program(arguments) + "".join(arguments.pins))
+            sizes = ",".join(f"{size}={getattr(arguments, size)}" for size in "NHWCF" if size != "C" or arguments.any_channels)
+            text, seconds = gpu_timing.schedule(arguments.tool, source, arguments.machine, sizes, scratch / "out")
+        library = scratch / "conv.so"
+        report = gpu_timing.build(text, library)
+    except RuntimeError as problem:
+        sys.exit(str(problem))
+    return gpu_timing.load(library, "conv"), gpu_timing.argument_names(text, "conv"), report, seconds
 
 
 def main():
@@ -116,22 +108,7 @@ def main():
     error = lambda have: float((have.float() - wanted).norm() / wanted.norm())
     row = {"source": arguments.source or "", "N": N, "H": H, "W": W, "C": C, "F": F, "taps": taps, "stride": stride, "weights": arguments.weights, "any_channels": arguments.any_channels, "type": arguments.type, "gpu": torch.cuda.get_device_name(),
            "compile_seconds": round(seconds, 2), "error": error(result), "peer_error": error(theirs().permute(0, 2, 3, 1)), "ptxas": report}
-    times = {key: [] for key in candidates}
-    for _ in range(3):
-        for key, work in candidates.items():
-            torch.cuda.synchronize()
-            end = time.time() + 0.15
-            while time.time() < end:
-                for _ in range(10):
-                    work()
-                torch.cuda.synchronize()
-            events = [(torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)) for _ in range(15)]
-            for first, last in events:
-                first.record()
-                work()
-                last.record()
-            torch.cuda.synchronize()
-            times[key] += [first.elapsed_time(last) for first, last in events]
+    times = gpu_timing.take_turns(candidates)
     flops = 2.0 * N * H * W * F * taps * taps * C
     for key, values in times.items():
         row[key + "_tflops"] = round(flops / statistics.median(values) * 1e-9, 1)

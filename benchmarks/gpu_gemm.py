@@ -8,9 +8,11 @@ LAYOUT: NN (both row by row), NT, TN, TT: whether A and B are kept transposed. N
 it; the result is compared with torch's product in f32 (of f32: in f64) of the same numbers (random normal, output poisoned), and with torch's own of the type.
 Times are medians of 45 launches in 3 rounds, interleaved, after each candidate has run for 150 ms by itself: the card sits at its power cap. One
 line of JSON is appended to RESULTS."""
-import argparse, ctypes, json, pathlib, re, statistics, subprocess, sys, tempfile, time
+import argparse, ctypes, json, pathlib, statistics, sys, tempfile
 
 import torch
+
+import gpu_timing
 
 
 EPILOGUES = {
@@ -41,29 +43,19 @@ def product(A: {element}[{a_shape}], B: {element}[{b_shape}], {tensor}C: out[{el
 
 
 def compiled(arguments, scratch):
-    if arguments.source:
-        return built(pathlib.Path(arguments.source), scratch) + (0.0,)
-    source = scratch / "product.tile"
-    source.write_text(program(arguments.layout, arguments.type, arguments.assume, arguments.epilogue) + "".join(arguments.pins))
-    began = time.time()
-    sizes = f"M={arguments.M},N={arguments.N},K={arguments.K}"
-    run = [arguments.tool, "compile", str(source), "--machine", arguments.machine, "--size", sizes, "-o", str(scratch / "out") + "/", "--json"]
-    done = subprocess.run(run, capture_output=True, text=True)
-    if done.returncode != 0:
-        sys.exit(f"compile: exit {done.returncode}\n{done.stdout[-3000:]}{done.stderr[-3000:]}")
-    seconds = time.time() - began
-    return built(next((scratch / "out").rglob("*.cu")), scratch) + (seconds,)
-
-
-def built(text, scratch):
-    library = scratch / "product.so"
-    nvcc = ["nvcc", "-gencode=arch=compute_90a,code=sm_90a", "-O3", "-std=c++17", "-Xptxas", "-v", "-shared", "-Xcompiler", "-fPIC", str(text), "-o", str(library)]
-    done = subprocess.run(nvcc, capture_output=True, text=True)
-    if done.returncode != 0:
-        sys.exit(done.stderr[-3000:])
-    report = [line.strip() for line in done.stderr.splitlines() if "Used" in line or "bytes spill" in line or "C75" in line]
-    head = re.search(r'extern "C" int32_t product\(([^)]*)\)', text.read_text()).group(1)
-    return ctypes.CDLL(str(library)).product, [part.split()[-1].lstrip("*") for part in head.split(",")], report
+    """The function, the names of its arguments, what ptxas says, and the tool's seconds."""
+    text, seconds = pathlib.Path(arguments.source or ""), 0.0
+    try:
+        if not arguments.source:
+            source = scratch / "product.tile"
+            source.write_text(program(arguments.layout, arguments.type, arguments.assume, arguments.epilogue) + "".join(arguments.pins))
+            sizes = f"M={arguments.M},N={arguments.N},K={arguments.K}"
+            text, seconds = gpu_timing.schedule(arguments.tool, source, arguments.machine, sizes, scratch / "out")
+        library = scratch / "product.so"
+        report = gpu_timing.build(text, library)
+    except RuntimeError as problem:
+        sys.exit(str(problem))
+    return gpu_timing.load(library, "product"), gpu_timing.argument_names(text, "product"), report, seconds
 
 
 def main():
@@ -124,22 +116,7 @@ def main():
     error = lambda have: float((have.to(wide) - wanted).norm() / wanted.norm())
     row = {"source": arguments.source or "", "M": M, "N": N, "K": K, "layout": arguments.layout, "assume": arguments.assume, "epilogue": arguments.epilogue, "type": arguments.type, "gpu": torch.cuda.get_device_name(), "compile_seconds": round(seconds, 2),
            "error": error(c), "peer_error": error(peer), "ptxas": report}
-    times = {"ours": [], "theirs": []}
-    for _ in range(3):
-        for key, work in (("ours", ours), ("theirs", theirs)):
-            torch.cuda.synchronize()
-            end = time.time() + 0.15
-            while time.time() < end:
-                for _ in range(10):
-                    work()
-                torch.cuda.synchronize()
-            events = [(torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)) for _ in range(15)]
-            for first, last in events:
-                first.record()
-                work()
-                last.record()
-            torch.cuda.synchronize()
-            times[key] += [first.elapsed_time(last) for first, last in events]
+    times = gpu_timing.take_turns({"ours": ours, "theirs": theirs})
     flops = 2.0 * M * N * K
     for key, values in times.items():
         row[key + "_tflops"] = round(flops / statistics.median(values) * 1e-9, 1)

@@ -7,8 +7,10 @@ A row is one process: the tool schedules, proves and prints the program, nvcc co
 numbers into a poisoned output, and ours and the peers are timed interleaved: medians of 45 launches in 3 rounds, after each candidate has run for 100 ms
 by itself. Peers: torch's operation, the same by torch.compile, and `copy` or `read`: the better of plain kernels of several shapes that move as many bytes.
 One line of JSON a row is appended to RESULTS. GB/s count every argument's bytes once."""
-import argparse, ctypes, json, pathlib, re, statistics, subprocess, sys, tempfile, time
+import argparse, ctypes, json, pathlib, statistics, subprocess, sys, tempfile
 from concurrent.futures import ThreadPoolExecutor
+
+import gpu_timing
 
 R, N = 16384, 8192
 
@@ -28,7 +30,7 @@ template <int U, bool W> __global__ void move(const uint4* x, uint4* y, long n) 
   }
   if (!W && sum == 0x12345678u) *reinterpret_cast<uint32_t*>(y) = sum;
 }
-template <bool W> __global__ void once(const uint4* x, uint4* y, long n) {
+__global__ void once(const uint4* x, uint4* y, long n) {
   const long i = long(blockIdx.x) * blockDim.x + threadIdx.x;
   if (i < n) y[i] = x[i];
 }
@@ -38,7 +40,7 @@ extern "C" void moved(int how, const void* x, void* y, long bytes, void* stream)
   const long n = bytes / 16;
   cudaStream_t s = static_cast<cudaStream_t>(stream);
   switch (how) {
-    case 0: once<true><<<(n + 255) / 256, 256, 0, s>>>(a, b, n); break;
+    case 0: once<<<(n + 255) / 256, 256, 0, s>>>(a, b, n); break;
     case 1: move<4, true><<<132 * 8, 256, 0, s>>>(a, b, n); break;
     case 2: move<4, true><<<132 * 4, 512, 0, s>>>(a, b, n); break;
     case 10: move<8, false><<<132 * 8, 256, 0, s>>>(a, b, n); break;
@@ -167,36 +169,22 @@ def rows(torch=None):
     return table
 
 
-def built(source, library):
-    nvcc = ["nvcc", "-gencode=arch=compute_90a,code=sm_90a", "-O3", "-std=c++17", "-Xptxas", "-v", "-shared", "-Xcompiler", "-fPIC", str(source), "-o", str(library)]
-    done = subprocess.run(nvcc, capture_output=True, text=True)
-    if done.returncode != 0:
-        return None, done.stderr[-2000:]
-    return [line.strip() for line in done.stderr.splitlines() if "Used" in line or "spill" in line], ""
-
-
 def prepare(arguments, name, folder):
     """Schedules, prints and compiles a row; the result is what its process reads."""
     folder.mkdir()
     row = rows()[name]
     state = {"row": name, "compile_seconds": 0.0}
     source = pathlib.Path(arguments.sources) / f"{name}.cu" if arguments.sources else None
-    if source is None:
-        (folder / "k.tile").write_text(row["text"] + arguments.pins)
-        sizes = ",".join(f"{k}={v}" for k, v in row["sizes"].items())
-        began = time.time()
-        run = [arguments.tool, "compile", str(folder / "k.tile"), "--machine", arguments.machine, "--size", sizes, "-o", str(folder / "out") + "/", "--json"]
-        done = subprocess.run(run, capture_output=True, text=True, timeout=120)
-        state["compile_seconds"] = round(time.time() - began, 2)
-        if done.returncode != 0:
-            state["failed"] = f"compile: exit {done.returncode} {done.stdout[-600:]} {done.stderr[-600:]}"
-            return state
-        source = next((folder / "out").rglob("*.cu"))
-    head = re.search(r'extern "C" int32_t k\(([^)]*)\)', source.read_text()).group(1)
-    state["arguments"] = [part.split()[-1].lstrip("*") for part in head.split(",")]
-    state["ptxas"], errors = built(source, folder / "k.so")
-    if state["ptxas"] is None:
-        state["failed"] = errors
+    try:
+        if source is None:
+            (folder / "k.tile").write_text(row["text"] + arguments.pins)
+            sizes = ",".join(f"{k}={v}" for k, v in row["sizes"].items())
+            source, seconds = gpu_timing.schedule(arguments.tool, folder / "k.tile", arguments.machine, sizes, folder / "out", timeout=120)
+            state["compile_seconds"] = round(seconds, 2)
+        state["arguments"] = gpu_timing.argument_names(source, "k")
+        state["ptxas"] = gpu_timing.build(source, folder / "k.so")
+    except RuntimeError as problem:
+        state["failed"] = str(problem)
     return state
 
 
@@ -220,7 +208,6 @@ def measure(arguments, name, folder):
         total = 2 * outputs["Y"].numel() * 2 + inputs["token"].numel() * 4
     workspace = torch.empty(1 << 28, device="cuda", dtype=torch.uint8)
     stream = torch.cuda.current_stream()
-    values = dict(row["sizes"])
     call = []
     for argument in state["arguments"]:
         if argument in row["sizes"]:
@@ -230,8 +217,7 @@ def measure(arguments, name, folder):
         else:
             pointer = {"workspace": workspace, **inputs, **outputs}.get(argument)
             call.append(ctypes.c_void_p(stream.cuda_stream if argument == "stream" else pointer.data_ptr()))
-    function = ctypes.CDLL(str(folder / "k.so")).k
-    moved = ctypes.CDLL(str(folder.parent / "moves.so")).moved
+    function, moved = gpu_timing.load(folder / "k.so", "k"), gpu_timing.load(folder.parent / "moves.so", "moved")
 
     def ours():
         code = function(*call)
@@ -252,30 +238,15 @@ def measure(arguments, name, folder):
     for how in ([10, 11, 12] if row["kind"].startswith("read") else [0, 1, 2]):
         work[f"move {how}"] = lambda how=how: moved(how, ctypes.c_void_p(source.data_ptr()), ctypes.c_void_p(target.data_ptr()), ctypes.c_long(source.numel()), ctypes.c_void_p(stream.cuda_stream))
     flush = torch.empty(1 << 28, device="cuda", dtype=torch.uint8) if row["kind"].endswith("flushed") else None
-    times = {key: [] for key in work}
     for key in list(work):
         try:
             work[key]()
             torch.cuda.synchronize()
         except Exception as problem:  # a peer that cannot do it is left out, and says so
             line[key + "_failed"] = str(problem)[:200]
-            del work[key], times[key]
-    for _ in range(3):
-        for key, run in work.items():
-            end = time.time() + 0.1
-            while time.time() < end:
-                for _ in range(5):
-                    run()
-                torch.cuda.synchronize()
-            events = [(torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)) for _ in range(15)]
-            for first, last in events:
-                if flush is not None:
-                    flush.sum()  # a read leaves clean lines behind
-                first.record()
-                run()
-                last.record()
-            torch.cuda.synchronize()
-            times[key] += [first.elapsed_time(last) for first, last in events]
+            del work[key]
+    # A read leaves clean lines behind.
+    times = gpu_timing.take_turns(work, 0.1, 5, None if flush is None else flush.sum)
     line["us"] = {key: round(statistics.median(values) * 1e3, 2) for key, values in times.items()}
     line["GB/s"] = {key: round(total / value * 1e-3, 1) for key, value in line["us"].items()}
     best_move = min(value for key, value in line["us"].items() if key.startswith("move"))
@@ -307,8 +278,10 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         scratch = pathlib.Path(name)
         (scratch / "moves.cu").write_text(MOVES)
-        if built(scratch / "moves.cu", scratch / "moves.so")[0] is None:
-            sys.exit("nvcc does not compile the plain kernels")
+        try:
+            gpu_timing.build(scratch / "moves.cu", scratch / "moves.so")
+        except RuntimeError as problem:
+            sys.exit(f"nvcc does not compile the plain kernels: {problem}")
         with ThreadPoolExecutor(8) as pool:
             states = list(pool.map(lambda n: prepare(arguments, n, scratch / n), names))
         bad = False
