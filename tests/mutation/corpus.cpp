@@ -116,7 +116,13 @@ bool data_decides(const Program& program) {
 
 }  // namespace
 
-std::vector<Subject> load_subjects(isl::ctx ctx, bool all) {
+std::vector<Subject> load_subjects(isl::ctx ctx, Kernels kernels) {
+  if (kernels == Kernels::later) {
+    std::vector<Subject> subjects;
+    for (const std::string& name : test::later_kernels()) subjects.push_back(compile_subject(name, parse(ctx, "benchmarks/kernels/" + name), ""));
+    return subjects;
+  }
+  const bool all = kernels == Kernels::all;
   const std::vector<std::string> slow = {"conv2d", "dilated_conv2d", "mamba2_chunk_scan", "batched_gemm_bias_gelu", "paged_scores"};
   std::vector<std::string> names;
   for (const std::string& name : all ? test::all_kernels() : test::suite_kernels())

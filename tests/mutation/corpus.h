@@ -24,8 +24,9 @@ struct Subject {
 
 // Every program of benchmarks/kernels by its default Plan for four threads, some by pinned Plans too (small tiles, so that small
 // sizes cross many of them), and the cases with an index from memory.
-// `all`: also the few whose boxes and panels take long to enumerate.
-std::vector<Subject> load_subjects(isl::ctx ctx, bool all);
+// `all`: also the few whose boxes and panels take long to enumerate. `later`: the later kernels of the collection, by their default Plans alone.
+enum class Kernels { suite, all, later };
+std::vector<Subject> load_subjects(isl::ctx ctx, Kernels kernels);
 
 // Runs of a subject's Program at several sizes, on the data of several seeds where data decides what runs.
 std::vector<ProvenanceReference> references_of(const Subject& subject);
