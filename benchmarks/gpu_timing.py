@@ -13,8 +13,11 @@ def schedule(tool, source, machine, sizes, out, timeout=None):
 
 
 def build(text, library):
-    """nvcc makes `library` of the file `text`. The lines of ptxas about registers, spills and what it warns of. RuntimeError: nvcc's errors."""
-    nvcc = ["nvcc", "-gencode=arch=compute_90a,code=sm_90a", "-O3", "-std=c++17", "-Xptxas", "-v", "-shared", "-Xcompiler", "-fPIC", str(text), "-o", str(library)]
+    """nvcc makes `library` of the file `text`, whose head may say whether products may be fused with sums. The lines of ptxas about registers, spills
+    and what it warns of. RuntimeError: nvcc's errors."""
+    fused = re.search(r"Compile with: nvcc .*(--fmad=\w+)", pathlib.Path(text).read_text())
+    nvcc = ["nvcc", "-gencode=arch=compute_90a,code=sm_90a", "-O3", "-std=c++17", *(fused.groups() if fused else ()), "-Xptxas", "-v", "-shared", "-Xcompiler", "-fPIC",
+            str(text), "-o", str(library)]
     done = subprocess.run(nvcc, capture_output=True, text=True)
     if done.returncode != 0:
         raise RuntimeError(done.stderr[-3000:])
@@ -23,7 +26,7 @@ def build(text, library):
 
 def argument_names(text, function):
     """Of the entry `function` in the file `text`, in order."""
-    head = re.search(r'extern "C" int32_t ' + function + r"\(([^)]*)\)", pathlib.Path(text).read_text()).group(1)
+    head = re.search(r"\bint\d+_t " + function + r"\(([^)]*)\)", pathlib.Path(text).read_text()).group(1)
     return [part.split()[-1].lstrip("*") for part in head.split(",")]
 
 
@@ -31,11 +34,12 @@ def load(library, function):
     return getattr(ctypes.CDLL(str(library)), function)
 
 
-def take_turns(candidates, settle=0.15, batch=10, before=None):
-    """Milliseconds of 45 runs of each of `candidates` (by name), in 3 rounds, after it has run by itself for `settle` seconds; `before` runs ahead of every timed run."""
+def take_turns(candidates, settle=0.15, batch=10, before=None, rounds=3, runs=15):
+    """Milliseconds of `rounds` times `runs` runs of each of `candidates` (by name), after it has run by itself for `settle` seconds; `before` runs ahead of
+    every timed run."""
     import torch
     times = {key: [] for key in candidates}
-    for _ in range(3):
+    for _ in range(rounds):
         for key, work in candidates.items():
             torch.cuda.synchronize()
             end = time.time() + settle
@@ -43,7 +47,7 @@ def take_turns(candidates, settle=0.15, batch=10, before=None):
                 for _ in range(batch):
                     work()
                 torch.cuda.synchronize()
-            events = [(torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)) for _ in range(15)]
+            events = [(torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)) for _ in range(runs)]
             for first, last in events:
                 if before is not None:
                     before()
