@@ -4,6 +4,7 @@
 #include <string>
 
 #include "interpreter/number.h"
+#include "poly/owned.h"
 #include "support/error.h"
 
 namespace tileopt {
@@ -68,22 +69,15 @@ std::vector<FlatLinear> flatten_divs(const isl::aff& aff, const Sizes& sizes) {
 
 FlatBasicSet flatten_basic_set(const isl::basic_set& set) {
   FlatBasicSet flat;
-  isl_constraint_list* constraints = isl_basic_set_get_constraint_list(set.get());
-  const int count = isl_constraint_list_size(constraints);
-  try {
-    for (int i = 0; i < count; ++i) {
-      isl_constraint* constraint = isl_constraint_list_get_at(constraints, i);
-      const bool equality = isl_constraint_is_equality(constraint) == isl_bool_true;
-      const isl::aff aff = isl::manage(isl_constraint_get_aff(constraint));
-      isl_constraint_free(constraint);
-      if (flat.divs.empty()) flat.divs = flatten_divs(aff, {});
-      (equality ? flat.equalities : flat.inequalities).push_back(flatten_linear(aff, {}));
-    }
-  } catch (...) {
-    isl_constraint_list_free(constraints);
-    throw;
+  const poly::OwnedConstraintList constraints(isl_basic_set_get_constraint_list(set.get()));
+  const int count = isl_constraint_list_size(constraints.get());
+  for (int i = 0; i < count; ++i) {
+    const poly::OwnedConstraint constraint(isl_constraint_list_get_at(constraints.get(), i));
+    const bool equality = isl_constraint_is_equality(constraint.get()) == isl_bool_true;
+    const isl::aff aff = isl::manage(isl_constraint_get_aff(constraint.get()));
+    if (flat.divs.empty()) flat.divs = flatten_divs(aff, {});
+    (equality ? flat.equalities : flat.inequalities).push_back(flatten_linear(aff, {}));
   }
-  isl_constraint_list_free(constraints);
   return flat;
 }
 

@@ -177,10 +177,11 @@ class LoopBuilder {
     std::vector<StatementSpace> spaces;
     for (const LeafStatement& s : outer) spaces.push_back(s.space());
     LeafCollector collector(outer, blocks);
+    isl::schedule schedule = emit_schedule(loops, spaces);
     isl_ast_build* build = isl_ast_build_from_context(context.copy());
     build = isl_ast_build_set_iterators(build, iterator_names(context.ctx().get()));
     build = isl_ast_build_set_at_each_domain(build, &LeafCollector::at_each_domain, &collector);
-    isl_ast_node* node = isl_ast_build_node_from_schedule(build, emit_schedule(loops, spaces).release());
+    isl_ast_node* node = isl_ast_build_node_from_schedule(build, schedule.release());
     isl_ast_build_free(build);
     if (collector.error) {
       isl_ast_node_free(node);
@@ -344,9 +345,9 @@ class LoopBuilder {
 AstNodePtr test_sizes(const Kernel& kernel, const AstNodePtr& body) {
   const isl::set context = kernel.whole_program().context(), sizes = kernel.program().context();
   if (context.is_subset(sizes)) return body;
-  isl_ast_build* build = isl_ast_build_from_context(context.copy());
-  const isl::ast_expr test = isl::manage(isl_ast_build_expr_from_set(build, read_when(kernel.whole_program(), kernel.plan().when, kernel.name()).release()));
-  isl_ast_build_free(build);
+  isl::set when = read_when(kernel.whole_program(), kernel.plan().when, kernel.name());
+  const isl::ast_build build = isl::manage(isl_ast_build_from_context(context.copy()));
+  const isl::ast_expr test = isl::manage(isl_ast_build_expr_from_set(build.get(), when.release()));
   return make_node(AstIf{convert_expr(test), body, nullptr});
 }
 

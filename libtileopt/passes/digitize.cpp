@@ -65,7 +65,7 @@ isl::union_map without_atomic_pairs(const Kernel& kernel, const Machine& machine
 /// 1024 jc + 16 jr + jj >= 0 to jc >= 0 by itself, and every later set would carry the mixed constraint.
 isl::map bound_leading_digits(const isl::map& digits_to_members, const isl::set& values, const std::vector<std::string>& members,
                               const KernelPlan& plan) {
-  isl_map* bounded = digits_to_members.copy();
+  isl::map bounded = digits_to_members;
   unsigned position = 0;
   for (std::size_t m = 0; m < members.size(); ++m) {
     const auto found = std::find_if(plan.digits.begin(), plan.digits.end(), [&](const auto& d) { return d.first == members[m]; });
@@ -73,12 +73,12 @@ isl::map bound_leading_digits(const isl::map& digits_to_members, const isl::set&
     for (const Digit& d : found->second) weight *= std::max(d.radix, 1L);
     const isl::val least = isl::manage(isl_set_dim_min_val(values.copy(), static_cast<int>(m)));
     if (least.is_int()) {
-      const isl::val digit = isl::manage(isl_val_floor(isl_val_div(least.copy(), isl_val_int_from_si(bounded == nullptr ? nullptr : isl_map_get_ctx(bounded), weight))));
-      bounded = isl_map_lower_bound_val(bounded, isl_dim_in, position, digit.copy());
+      const isl::val digit = isl::manage(isl_val_floor(isl_val_div(least.copy(), isl_val_int_from_si(values.ctx().get(), weight))));
+      bounded = isl::manage(isl_map_lower_bound_val(bounded.release(), isl_dim_in, position, digit.copy()));
     }
     position += static_cast<unsigned>(found->second.size());
   }
-  return isl::manage(bounded);
+  return bounded;
 }
 
 /// Table-wide checks; "" when sound.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "poly/owned.h"
 #include "support/error.h"
 #include "support/text.h"
 
@@ -156,14 +157,13 @@ std::optional<BoxBounds> read_bounds(const isl::basic_set& points, const std::ve
   bounds.upper.resize(positions.size());
   bounds.constant.assign(positions.size(), 0);
   const isl::basic_set simple = isl::manage(isl_basic_set_remove_redundancies(points.copy()));
-  isl_constraint_list* list = isl_basic_set_get_constraint_list(simple.get());
-  const int count = isl_constraint_list_n_constraint(list);
+  const poly::OwnedConstraintList list(isl_basic_set_get_constraint_list(simple.get()));
+  const int count = isl_constraint_list_n_constraint(list.get());
   bool fits = true;
   for (int c = 0; c < count && fits; ++c) {
-    isl_constraint* constraint = isl_constraint_list_get_constraint(list, c);
-    const isl::aff value = isl::manage(isl_constraint_get_aff(constraint));
-    const bool equality = isl_constraint_is_equality(constraint) == isl_bool_true;
-    isl_constraint_free(constraint);
+    const poly::OwnedConstraint constraint(isl_constraint_list_get_constraint(list.get(), c));
+    const isl::aff value = isl::manage(isl_constraint_get_aff(constraint.get()));
+    const bool equality = isl_constraint_is_equality(constraint.get()) == isl_bool_true;
     int box_dim = -1;
     for (std::size_t d = 0; d < positions.size(); ++d) {
       if (isl_aff_involves_dims(value.get(), isl_dim_in, positions[d], 1) != isl_bool_true) continue;
@@ -191,7 +191,6 @@ std::optional<BoxBounds> read_bounds(const isl::basic_set& points, const std::ve
     const long value_here = isl::manage(isl_aff_get_constant_val(extent.get())).num_si();
     bounds.constant[d] = bounds.constant[d] == 0 ? value_here : std::min(bounds.constant[d], value_here);
   }
-  isl_constraint_list_free(list);
   if (!fits) return std::nullopt;
   return bounds;
 }

@@ -136,23 +136,23 @@ std::optional<Infeasible> PromotionBuilder::add_copy(const Promotion& promotion,
     element.push_back(value);
   }
   const isl::pw_multi_aff source = tuple_of(full, promotion.tensor, element);
-  isl_set* bounds = isl_set_universe(full.copy());
+  isl::set box_bounds = isl::set::universe(full);
   for (std::size_t i = 0; i < promotion.layout.size(); ++i) {
-    bounds = isl_set_lower_bound_si(bounds, isl_dim_set, static_cast<unsigned>(position[i]), 0);
-    bounds = isl_set_upper_bound_si(bounds, isl_dim_set, static_cast<unsigned>(position[i]), static_cast<int>(tile.extents[i] - 1));
+    const auto at = static_cast<unsigned>(position[i]);
+    box_bounds = isl::manage(isl_set_upper_bound_si(isl_set_lower_bound_si(box_bounds.release(), isl_dim_set, at, 0), isl_dim_set, at, static_cast<int>(tile.extents[i] - 1)));
   }
   // Implied by the elements, but only over the integers: said again, isl drops the mixed constraints of every later set.
   for (std::size_t i = 0; i < first; ++i)
     if (const std::optional<long> least = least_value(scope, scope.prefix[i]))
-      bounds = isl_set_lower_bound_si(bounds, isl_dim_set, static_cast<unsigned>(i), static_cast<int>(*least));
-  const isl::set box_bounds = isl::manage(bounds);
+      box_bounds = isl::manage(isl_set_lower_bound_si(box_bounds.release(), isl_dim_set, static_cast<unsigned>(i), static_cast<int>(*least)));
   const auto in_box = [&](const isl::map& copied) { return source.as_map().intersect(to_tile.apply_range(copied)).domain().intersect(box_bounds).coalesce().intersect(box_bounds); };
   const Atom* whole_boxes = kind == LeafKind::copy_in ? box_copier(promotion) : nullptr;
   isl::set valid = in_box(elements);
   if (whole_boxes != nullptr) {
     // The engine brings what there is of a box, needed or not: of a tensor that nothing writes that does no harm.
     const Tensor& tensor = result_.program().tensor(promotion.tensor);
-    const isl::map all = isl::manage(isl_map_from_domain_and_range(elements.domain().release(), tensor.elements(ctx).release()));
+    const isl::set from = elements.domain(), to = tensor.elements(ctx);
+    const isl::map all = isl::manage(isl_map_from_domain_and_range(from.copy(), to.copy()));
     const isl::set there = in_box(all);
     if (tensor.role == TensorRole::in && !there.is_equal(valid)) valid = there;
   }

@@ -41,13 +41,11 @@ Flow compute_flow(const isl::union_map& sink, const isl::union_map& must_source,
   if (!may_source.is_null()) info = isl_union_access_info_set_may_source(info, may_source.copy());
   if (!kill.is_null()) info = isl_union_access_info_set_kill(info, kill.copy());
   info = isl_union_access_info_set_schedule_map(info, order.copy());
-  isl_union_flow* flow = isl_union_access_info_compute_flow(info);
+  const isl::union_flow flow = isl::manage(isl_union_access_info_compute_flow(info));
   Flow result;
-  if (flow == nullptr) isl::exception::throw_last_error(sink.ctx());
-  result.must = isl::manage(isl_union_flow_get_must_dependence(flow));
-  result.may = isl::manage(isl_union_flow_get_may_dependence(flow));
-  result.no_source = isl::manage(isl_union_flow_get_must_no_source(flow));
-  isl_union_flow_free(flow);
+  result.must = isl::manage(isl_union_flow_get_must_dependence(flow.get()));
+  result.may = isl::manage(isl_union_flow_get_may_dependence(flow.get()));
+  result.no_source = isl::manage(isl_union_flow_get_must_no_source(flow.get()));
   return result;
 }
 
@@ -134,8 +132,8 @@ std::string sample_text(const isl::union_map& map) {
   return "";
 }
 
-isl::union_set empty_union_set(isl::ctx context) { return isl::union_set(context, "{ }"); }
-isl::union_map empty_union_map(isl::ctx context) { return isl::union_map(context, "{ }"); }
+isl::union_set empty_union_set(isl::ctx context) { return isl::manage(isl_union_set_empty_ctx(context.get())); }
+isl::union_map empty_union_map(isl::ctx context) { return isl::manage(isl_union_map_empty_ctx(context.get())); }
 
 isl::union_map lex_lt(const isl::union_map& first, const isl::union_map& second) {
   return isl::manage(isl_union_map_lex_lt_union_map(first.copy(), second.copy()));

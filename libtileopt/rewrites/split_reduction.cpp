@@ -180,15 +180,16 @@ class Split {
     const isl::pw_multi_aff to_old = tuple_function(program_.ctx(), partial_, iterators.size(), statement_.name, values);
     const isl::set domain = statement_.domain.preimage(to_old).intersect(chunks).coalesce();
     Statement partial = reindex(statement_, partial_, iterators, domain, to_old);
+    const isl::space instances = domain.space();
     // { C_partial[..] -> C[w] } becomes { C_partial[..] -> P[q, w] }
     isl_multi_pw_aff* index = isl_multi_pw_aff_from_pw_multi_aff(partial.write.index.copy());
     isl_pw_aff_list* list = isl_pw_aff_list_alloc(program_.ctx().get(), 0);
     const auto rank = elements_.size();
-    isl_local_space* local = isl_local_space_from_space(domain.space().release());
+    isl_local_space* local = isl_local_space_from_space(instances.copy());
     list = isl_pw_aff_list_add(list, isl_pw_aff_from_aff(isl_aff_var_on_domain(local, isl_dim_set, static_cast<unsigned>(shared_))));
     for (std::size_t d = 0; d < rank; ++d) list = isl_pw_aff_list_add(list, isl_multi_pw_aff_get_pw_aff(index, static_cast<int>(d)));
     isl_multi_pw_aff_free(index);
-    isl_space* space = isl_space_add_dims(isl_space_from_domain(domain.space().release()), isl_dim_out, static_cast<unsigned>(rank + 1));
+    isl_space* space = isl_space_add_dims(isl_space_from_domain(instances.copy()), isl_dim_out, static_cast<unsigned>(rank + 1));
     space = isl_space_set_tuple_name(space, isl_dim_out, array_.c_str());
     partial.write.tensor = array_;
     partial.write.index = isl::manage(isl_pw_multi_aff_from_multi_pw_aff(isl_multi_pw_aff_from_pw_aff_list(space, list))).intersect_domain(domain).coalesce();
@@ -200,7 +201,8 @@ class Split {
     std::vector<std::string> outer;
     for (std::size_t i = 0; i < shared_; ++i) outer.push_back("d" + std::to_string(i));
     const isl::map place = tuple_function(program_.ctx(), partial.name, partial.iterators.size(), "", outer).as_map();
-    isl::map touched = isl::manage(isl_map_flat_range_product(place.copy(), isl_map_reset_tuple_id(access_map(program_, partial, partial.write).release(), isl_dim_out)));
+    isl::map written = access_map(program_, partial, partial.write);
+    isl::map touched = isl::manage(isl_map_flat_range_product(place.copy(), isl_map_reset_tuple_id(written.release(), isl_dim_out)));
     if (parts_) {  // every part, also one that gets no chunk: it keeps the identity
       const auto q = static_cast<unsigned>(shared_);
       touched = isl::manage(isl_map_eliminate(touched.release(), isl_dim_out, q, 1));

@@ -145,7 +145,7 @@ Outcome check_reads_inside(const Bound& bound) {
     if (subscripts.size() != tensor.shape.size()) return refuted(bound, "its value is read with another number of subscripts");
     for (std::size_t d = 0; d < subscripts.size(); ++d) {
       const isl::pw_aff value = reader.value(subscripts[d], reached);
-      const isl::pw_aff extent = isl::manage(isl_pw_aff_insert_domain(tensor.shape[d].copy(), reached.space().release()));
+      const isl::pw_aff extent = isl::manage(isl_pw_aff_insert_domain(tensor.shape[d].copy(), isl_set_get_space(reached.get())));
       const isl::set outside = reached.subtract(value.ge_set(reader.constant(0)).intersect(value.lt_set(extent)));
       if (!outside.is_empty())
         return Refutation{"the value of loop " + bound.loop.node->variable + " is read outside " + tensor.name,

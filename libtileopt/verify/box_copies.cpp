@@ -59,11 +59,11 @@ class BoxChecker {
     const AstExprReader reader(sizes.space(), {});
     for (std::size_t place = 0; place < rank(); ++place) {
       const isl::pw_aff have = reader.value(parse_ast_expr(copy_->extents[place], "print facts"), sizes);
-      const isl::pw_aff want = isl::manage(isl_pw_aff_insert_domain(tensor.shape[dimension(place)].copy(), sizes.space().release()));
+      const isl::pw_aff want = isl::manage(isl_pw_aff_insert_domain(tensor.shape[dimension(place)].copy(), isl_set_get_space(sizes.get())));
       if (!sizes.is_subset(have.eq_set(want))) return wrong("extent " + std::to_string(dimension(place)) + " of " + tensor.name + " was printed as `" + copy_->extents[place] + "`");
     }
     const long elements = kPieceBytes / size_bytes(tensor.type);
-    const isl::pw_aff row = isl::manage(isl_pw_aff_insert_domain(tensor.shape.back().copy(), sizes.space().release()));
+    const isl::pw_aff row = isl::manage(isl_pw_aff_insert_domain(tensor.shape.back().copy(), isl_set_get_space(sizes.get())));
     const isl::set whole = isl::manage(isl_pw_aff_zero_set(row.mod(isl::val(row.ctx(), elements)).release()));
     if (const isl::set cut = sizes.subtract(whole); !cut.is_empty()) return wrong("rows of " + tensor.name + " may start between multiples of " + std::to_string(kPieceBytes) + " bytes", poly::sample_text(cut));
     return {};

@@ -29,7 +29,8 @@ void add_candidate(std::vector<Candidate>& candidates, Candidate found) {
   for (Candidate& other : candidates) {
     if (found.last.domain().is_disjoint(other.last.domain())) continue;
     const isl::set lost = later_in_second(found, other);
-    other.last = isl::manage(isl_map_subtract_domain(other.last.release(), later_in_second(other, found).release()));
+    const isl::set later = later_in_second(other, found);
+    other.last = isl::manage(isl_map_subtract_domain(other.last.release(), later.copy()));
     found.last = isl::manage(isl_map_subtract_domain(found.last.release(), lost.copy()));
   }
   candidates.push_back(std::move(found));

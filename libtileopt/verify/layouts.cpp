@@ -37,7 +37,7 @@ Outcome check_stride(const Program& program, const Tensor& tensor, std::size_t d
   const isl::set context = isl::manage(isl_set_from_params(program.context().copy()));  // [params] -> { [] }
   const AstExprReader reader(context.space(), {});
   const isl::pw_aff have = reader.value(parse_ast_expr(printed, "print facts"), context);
-  const isl::pw_aff want = isl::manage(isl_pw_aff_insert_domain(tensor.layout.strides[d].copy(), context.space().release()));
+  const isl::pw_aff want = isl::manage(isl_pw_aff_insert_domain(tensor.layout.strides[d].copy(), isl_set_get_space(context.get())));
   const isl::set wrong = context.subtract(have.eq_set(want));
   if (wrong.is_empty()) return {};
   Refutation refutation = differs("stride " + std::to_string(d) + " of " + tensor.name, printed, poly::to_text(tensor.layout.strides[d]));

@@ -37,9 +37,10 @@ struct TaggedAccess {
 
 /// { S[..] -> [S[..] -> tag[]] }
 isl::map tag_map(const isl::set& domain, const std::string& tag) {
-  const isl::set universe = isl::set::universe(domain.space());
+  const isl::space instances = domain.space();
+  const isl::set universe = isl::set::universe(instances);
   isl_space* space = isl_space_set_alloc(domain.ctx().get(), 0, 0);
-  space = isl_space_align_params(isl_space_set_tuple_name(space, isl_dim_set, tag.c_str()), domain.space().release());
+  space = isl_space_align_params(isl_space_set_tuple_name(space, isl_dim_set, tag.c_str()), instances.copy());
   isl_map* tags = isl_map_from_domain_and_range(universe.copy(), isl_set_universe(space));
   return isl::manage(isl_map_range_product(isl_set_identity(universe.copy()), tags));
 }

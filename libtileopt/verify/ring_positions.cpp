@@ -7,9 +7,9 @@
 namespace tileopt::proof {
 
 isl::map loop_prefix(const Occurrence& occurrence, std::size_t count) {
-  isl_space* space = isl_space_params(occurrence.points.space().release());
-  space = isl_space_add_dims(isl_space_set_from_params(space), isl_dim_set, static_cast<unsigned>(count));
-  return equal_prefix(occurrence.points.space(), isl::manage(space), count).intersect_domain(occurrence.points);
+  isl::space points = occurrence.points.space();
+  const isl::space prefix = isl::manage(isl_space_add_dims(isl_space_set_from_params(isl_space_params(points.copy())), isl_dim_set, static_cast<unsigned>(count)));
+  return equal_prefix(points, prefix, count).intersect_domain(occurrence.points);
 }
 
 namespace {

@@ -29,7 +29,7 @@ long allowed_bytes(const Checker& checker, const Leaf& leaf, bool written) {
 bool is_last_extent(const Program& program, const Tensor& tensor, const std::string& run) {
   const isl::set context = isl::manage(isl_set_from_params(program.context().copy()));  // [params] -> { [] }
   const isl::pw_aff have = AstExprReader(context.space(), {}).value(parse_ast_expr(run, "print facts"), context);
-  const isl::pw_aff want = isl::manage(isl_pw_aff_insert_domain(tensor.shape.back().copy(), context.space().release()));
+  const isl::pw_aff want = isl::manage(isl_pw_aff_insert_domain(tensor.shape.back().copy(), isl_set_get_space(context.get())));
   return context.subtract(have.eq_set(want)).is_empty();
 }
 
