@@ -148,7 +148,7 @@ class Run : public TreeVisitor, private OperandSource {
     if (!offset) fail_undefined(s.write.source());
     TracedArray& target = s.write.array();
     if (!certain) value = uncertain(s, *offset, value, effective);
-    if (s.source->combine == Combine::assign) return assign_components(target, *offset, value);
+    if (s.source->combine == Combine::assign) return copies(s) ? copy(s, target, *offset) : assign_components(target, *offset, value);
     if (!target.initialised(*offset)) [[unlikely]] fail_uninitialised(s.write.source(), *offset);
     if (s.merge) return merge(s, *offset, value);
     target.combine(*offset, s.source->combine, *value, model_, any_order_);
@@ -184,6 +184,15 @@ class Run : public TreeVisitor, private OperandSource {
       either_[c] = effective ? traced_merge(value[c], without, type) : traced_merge(without, value[c], type);
     }
     return either_.data();
+  }
+
+  /// The statement moves a scalar as it is.
+  static bool copies(const FlatStatement& s) {
+    return std::holds_alternative<Read>(s.source->body->node) && !s.source->conditional() && s.write.array().components() == 1;
+  }
+  void copy(FlatStatement& s, TracedArray& target, std::int64_t offset) {
+    const FlatAccess& read = s.reads[std::get<Read>(s.source->body->node).access];
+    target.copy(offset, read.array(), *read.offset(values_, s.iterators));
   }
 
   static void assign_components(TracedArray& target, std::int64_t offset, const TracedValue* value) {

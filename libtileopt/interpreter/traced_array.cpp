@@ -107,6 +107,14 @@ void TracedArray::assign(std::int64_t offset, const TracedValue& value) {
   if (!sums_.empty()) sums_[i] = {std::fabs(value.shadow) + value.bound, 0, lowest_bit(value.shadow)};
 }
 
+void TracedArray::copy(std::int64_t offset, const TracedArray& from, std::int64_t source) {
+  assign(offset, from.load(source));
+  if (sums_.empty() || from.sums_.empty() || type_ != from.type_) return;
+  const Sum sum = from.sums_[static_cast<std::size_t>(source)];
+  bounds_[static_cast<std::size_t>(offset)] = from.bounds_[static_cast<std::size_t>(source)];
+  sums_[static_cast<std::size_t>(offset)] = sum;
+}
+
 void TracedArray::add_term(std::size_t offset, const TracedValue& value, const ErrorModel& model) {
   const TracedValue partial = traced_binary(BinaryOp::add, TracedValue{{values_[offset].real}, shadows_[offset], bounds_[offset]},
                                             value, type_, model, false);

@@ -28,6 +28,8 @@ class TracedArray {
 
   TracedValue load(std::int64_t offset) const;
   void assign(std::int64_t offset, const TracedValue& value);
+  /// element = an element of `from`, of the same type: what is summed there goes on here, so that bounds of a scan hold for every order too.
+  void copy(std::int64_t offset, const TracedArray& from, std::int64_t source);
   /// element = element (+) value, by a built-in combine. `any_order`: a sum's bound must hold for every order of its terms.
   void combine(std::int64_t offset, Combine combine, const TracedValue& value, const ErrorModel& model, bool any_order);
 

@@ -196,6 +196,27 @@ TEST(TracedArray, SumsOfSmallIntegersAreExactUntilTheyAreNot) {
   }
 }
 
+/// y[i] = y[i - 1]; y[i] += x[i]: partial sums that cancel do not hide what another order would round.
+TEST(TracedArray, CopiedSumsCoverEveryOrderToo) {
+  poly::Context context;
+  Stream stream;
+  const ErrorModel model;
+  const isl::pw_aff extent(context.get(), "{ [(64)] }");
+  for (const ElementType type : float_types) {
+    const Tensor tensor{"y", type, {extent}, TensorRole::local, {}};
+    TracedArray array(tensor, {64}, nullptr, true);
+    std::vector<double> terms;
+    for (int i = 0; i < 64; ++i) {
+      if (i == 0) array.assign(0, TracedValue::exact_real(0));
+      else array.copy(i, array, i - 1);
+      terms.push_back(round_to_type((i % 2 ? -1 : 1) * (1 + stream.next()), type));
+      array.combine(i, Combine::sum, TracedValue::exact_real(terms.back()), model, true);
+      const TracedValue sum = array.load(i);
+      for (const double legal : sums_in_orders(terms, type)) EXPECT_LE(std::fabs(legal - sum.shadow), sum.bound) << type_name(type) << " " << i;
+    }
+  }
+}
+
 TEST(TracedArray, InfiniteTermsAreCertain) {
   const ErrorModel model;
   const Tensor tensor{"S", f32, {}, TensorRole::local, {}};
