@@ -415,8 +415,10 @@ std::optional<Infeasible> PromotionBuilder::finish(DigitStatement& s) {
     leaf.extents = std::move(*extents);
   }
   const Atom* atom = machine_.find_atom(leaf.atom);
-  if (atom != nullptr && atom->body == "atomic_update" && find_array(leaf.write.array) != nullptr)
-    return refuse("atom", entry, "an atomic update must reach memory, and " + leaf.write.array + " is a copy");
+  if (const Array* copy = find_array(leaf.write.array); atom != nullptr && atom->body == "atomic_update" && copy != nullptr) {
+    if (!machine_.is_of_block(copy->space)) return refuse("atom", entry, "an atomic update must reach memory, and " + leaf.write.array + " is a copy in space " + copy->space);
+    if (copy->element != s.statement->body->type) return refuse("atom", entry, "an atomic update must round as the tensor does, and " + leaf.write.array + " keeps another type");
+  }
   const auto space_of = [&](const std::string& array) { const Array* a = find_array(array); return a == nullptr ? std::string("global") : a->space; };
   const bool loses = std::any_of(leaf.box.begin(), leaf.box.end(), [](const FittedSchedule::BoxDigit& digit) { return digit.whole; });
   if (loses && space_of(leaf.write.array) != "register") return refuse("atom", entry, "a digit that runs whole writes beyond the data: the result must be promoted to registers");

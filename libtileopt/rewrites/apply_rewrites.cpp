@@ -21,7 +21,7 @@ struct Entry {
 const std::vector<Entry>& table() {
   static const std::vector<Entry> entries = {
       {{"inline", true, 1, 1, {}, {}, "rewrite(\"inline\", t)"}, inline_producer},
-      {{"split", false, 2, 2, {"chunk"}, {"parts", "shared"}, "rewrite(\"split\", C, \"k\", chunk=256)"}, split_reduction},
+      {{"split", false, 2, 2, {"chunk"}, {"parts", "shared", "most"}, "rewrite(\"split\", C, \"k\", chunk=256)"}, split_reduction},
       {{"scan", false, 1, 2, {}, {}, "rewrite(\"scan\", y)"}, scan_prefix},
       {{"block_scan", false, 1, 1, {"block"}, {}, "rewrite(\"block_scan\", y, block=4096)"}, block_scan},
       {{"hoist", false, 1, 1, {}, {}, "rewrite(\"hoist\", C)"}, hoist_factors},

@@ -1,6 +1,10 @@
 /// split(C, k, chunk=c): C[w] (+)= f(k)   ->   P[k // c, w] (+)= f(k),  then  C[w] (+)= P[q, w] for all chunks q.
 /// With shared=n the n outermost loops stay around everything; else as few as the dependences allow.
-/// With parts=n the chunks are dealt in turn to n partial results: P[k // c % n, w]. So a scatter H[s] += v gets n private copies.
+/// With parts=n the chunks are dealt in turn to n partial results: P[k // c % n, w]. So a scatter H[s] += v gets n private copies. With most=m
+/// as well, where C has at most m elements, each copy lives by itself: the loop over q stands outside of all three statements. Where C has
+/// more, it is accumulated as before:
+///
+///   C_direct[..]           C[w] (+)= body
 ///
 ///   C_partial_init[q, e]   P[q, e] = identity
 ///   C_partial[q, (b,) ...] P[q, w] (+)= body             k counts inside its chunk
@@ -29,6 +33,7 @@ class Split {
         loops_(loops_around(program, statement_.name)), chunk_(rewriting.sizes.at("chunk")) {
     const auto found = rewriting.sizes.find("parts");
     if (found != rewriting.sizes.end()) parts_ = found->second;
+    if (const auto most = rewriting.sizes.find("most"); most != rewriting.sizes.end()) most_ = most->second;
   }
 
   Candidate<Rewritten> run() {
@@ -43,6 +48,9 @@ class Split {
                      "from " + std::to_string(shared_) + " to " + std::to_string(at) + " can");
       shared_ = wanted;
     }
+    few_ = program_.context();
+    if (most_ > 0)
+      if (auto problem = find_few()) return std::move(*problem);
     name_everything();
     ProgramParts parts = take_apart(program_);
     const Statement partial = make_partial();
@@ -59,6 +67,7 @@ class Split {
     Statement whole = make_combination(touched.range());
     parts.statements[position] = whole;
     parts.statements.insert(parts.statements.begin() + static_cast<std::ptrdiff_t>(position), {make_init(touched.range()), partial});
+    if (!direct_.empty()) parts.statements.insert(parts.statements.begin() + static_cast<std::ptrdiff_t>(position) + 3, make_direct());
     parts.order = make_order(partial, whole);
     const bool exact = regroups_exactly(program_, statement_);
     return Rewritten{put_together(program_, std::move(parts)), exact, exact ? std::vector<std::string>{} : std::vector<std::string>{"reassociate"}};
@@ -93,6 +102,27 @@ class Split {
     if (auto problem = check_regrouping(program_, rewriting_, statement_, "chunks of " + statement_.name + " are combined in another order")) return problem;
     if (auto problem = check_initialised()) return problem;
     return check_order(position);
+  }
+
+  /// few_: the sizes at which the result has at most most_ elements.
+  std::optional<Infeasible> find_few() {
+    if (parts_ == 0) return fails("most= without parts=", statement_.where, "say how many copies there are");
+    isl::val elements(program_.ctx(), 1);
+    std::optional<isl::pw_aff> extent;
+    for (const isl::pw_aff& each : program_.tensor(statement_.write.tensor).shape) {
+      if (const auto constant = poly::constant_of(each)) elements = elements.mul(isl::val(program_.ctx(), *constant));
+      else if (extent) return fails("how many elements `" + statement_.write.tensor + "` has is no affine function of the sizes", statement_.where, "leave out most");
+      else extent = each;
+    }
+    const isl::val most(program_.ctx(), most_);
+    if (!extent && elements.gt(most)) return fails("`" + statement_.write.tensor + "` has more than " + std::to_string(most_) + " elements", statement_.where, "leave out the split");
+    if (!extent) return std::nullopt;
+    const isl::pw_aff count = isl::manage(isl_pw_aff_scale_val(extent->copy(), elements.copy()));
+    const isl::pw_aff limit = isl::manage(isl_pw_aff_val_on_domain(isl_pw_aff_domain(count.copy()), most.copy()));
+    few_ = isl::manage(isl_pw_aff_le_set(count.copy(), limit.copy())).intersect(program_.context()).coalesce();
+    if (few_.is_empty()) return fails("`" + statement_.write.tensor + "` has more than " + std::to_string(most_) + " elements", statement_.where, "leave out the split");
+    if (!statement_.domain.intersect_params(program_.context().subtract(few_)).is_empty()) direct_ = "direct";
+    return std::nullopt;
   }
 
   /// The combination reads every element that may get a contribution, whatever data decides: each must have a value before.
@@ -144,6 +174,7 @@ class Split {
     array_ = names.take(statement_.write.tensor + "_partial");
     partial_ = array_ == statement_.name + "_partial" ? array_ : names.take(statement_.name + "_partial");
     init_ = names.take(partial_ + "_init");
+    if (!direct_.empty()) direct_ = names.take(statement_.name + "_direct");
     chunk_iterator_ = names.take(loop + "_chunk");
     if (parts_) round_iterator_ = names.take(loop + "_round");
     outer_.assign(loops_.begin(), loops_.begin() + static_cast<std::ptrdiff_t>(shared_));
@@ -178,7 +209,8 @@ class Split {
     }
     const isl::set chunks(program_.ctx(), "{ " + tuple + " : " + range + "0 <= " + k + " < " + c + " }");
     const isl::pw_multi_aff to_old = tuple_function(program_.ctx(), partial_, iterators.size(), statement_.name, values);
-    const isl::set domain = statement_.domain.preimage(to_old).intersect(chunks).coalesce();
+    isl::set domain = statement_.domain.preimage(to_old).intersect(chunks).coalesce();
+    if (most_ > 0) domain = domain.intersect_params(few_).coalesce();
     Statement partial = reindex(statement_, partial_, iterators, domain, to_old);
     const isl::space instances = domain.space();
     // { C_partial[..] -> C[w] } becomes { C_partial[..] -> P[q, w] }
@@ -214,7 +246,13 @@ class Split {
 
   /// [params] -> { [(number of partial results)] }
   isl::pw_aff chunk_count(const Statement& partial) const {
-    if (parts_) return isl::pw_aff(program_.ctx(), "{ [(" + std::to_string(parts_) + ")] }");
+    if (parts_) {
+      const isl::pw_aff count(program_.ctx(), "{ [(" + std::to_string(parts_) + ")] }");
+      if (direct_.empty()) return count;
+      const isl::pw_aff none(program_.ctx(), "{ [(0)] }");
+      const isl::pw_aff private_copies = isl::manage(isl_pw_aff_intersect_params(count.copy(), few_.copy())), without = isl::manage(isl_pw_aff_intersect_params(none.copy(), few_.complement().release()));
+      return isl::manage(isl_pw_aff_union_add(private_copies.copy(), without.copy())).coalesce();
+    }
     const isl::pw_aff last = isl::manage(isl_set_dim_max(domain_of(program_, partial).release(), static_cast<int>(shared_)));
     const isl::pw_aff one = isl::pw_aff(program_.ctx(), "{ [(1)] }"), none = isl::pw_aff(program_.ctx(), "{ [(0)] }");
     return isl::manage(isl_pw_aff_union_max(last.add(isl::manage(isl_pw_aff_copy(one.get()))).release(), none.copy())).coalesce();
@@ -257,11 +295,12 @@ class Split {
   }
 
   Statement make_combination(const isl::set& touched) const {
-    Statement whole = start(statement_.name, touched, true);
-    std::vector<std::size_t> element, partial = {shared_ + elements_.size()};
+    const bool chunk_last = most_ == 0;
+    Statement whole = start(statement_.name, touched, chunk_last);
+    std::vector<std::size_t> element, partial = {chunk_last ? shared_ + elements_.size() : shared_};
     for (std::size_t d = 0; d < elements_.size(); ++d) {
-      element.push_back(shared_ + d);
-      partial.push_back(shared_ + d);
+      element.push_back(shared_ + d + (chunk_last ? 0 : 1));
+      partial.push_back(element.back());
     }
     whole.write = access(whole, statement_.write.tensor, element);
     whole.combine = statement_.combine;
@@ -271,10 +310,28 @@ class Split {
     return whole;
   }
 
+  /// The statement as it was, where its result has too many elements.
+  Statement make_direct() const {
+    std::vector<std::string> values;
+    for (std::size_t d = 0; d < statement_.iterators.size(); ++d) values.push_back("d" + std::to_string(d));
+    const isl::pw_multi_aff to_old = tuple_function(program_.ctx(), direct_, statement_.iterators.size(), statement_.name, values);
+    const isl::set domain = statement_.domain.preimage(to_old).intersect_params(program_.context().subtract(few_)).coalesce();
+    return reindex(statement_, direct_, statement_.iterators, domain, to_old);
+  }
+
   Tree make_order(const Statement& partial, const Statement& whole) const {
     const auto inner = [&](const std::vector<std::string>& iterators) {
       return Tree::bands({iterators.begin() + static_cast<std::ptrdiff_t>(shared_), iterators.end()}, Tree::leaf());
     };
+    if (most_ > 0) {
+      const auto copies = [&](const std::vector<std::string>& iterators) {
+        return Tree::bands({iterators.begin() + static_cast<std::ptrdiff_t>(shared_) + 1, iterators.end()}, Tree::leaf());
+      };
+      const std::vector<Tree::Branch> steps = {{{init_}, Tree::bands(elements_, Tree::leaf())}, {{partial.name}, copies(partial.iterators)}, {{whole.name}, copies(whole.iterators)}};
+      std::vector<Tree::Branch> slot = {{{init_, partial.name, whole.name}, Tree::band(chunk_iterator_, Tree::sequence(steps))}};
+      if (!direct_.empty()) slot.push_back({{direct_}, Tree::bands({loops_.begin() + static_cast<std::ptrdiff_t>(shared_), loops_.end()}, Tree::leaf())});
+      return distribute(program_, statement_.name, shared_, slot);
+    }
     std::vector<std::string> init = {chunk_iterator_};
     init.insert(init.end(), elements_.begin(), elements_.end());
     return distribute(program_, statement_.name, shared_,
@@ -289,7 +346,9 @@ class Split {
   const Rewriting& rewriting_;
   const Statement& statement_;
   std::vector<std::string> loops_;
-  long chunk_, parts_ = 0;
+  long chunk_, parts_ = 0, most_ = 0;
+  isl::set few_;         ///< [params] -> { : .. }
+  std::string direct_;   ///< "": all sizes are in few_
   std::size_t shared_ = 0;
   std::string array_, partial_, init_, chunk_iterator_, round_iterator_;
   std::vector<std::string> outer_, elements_;

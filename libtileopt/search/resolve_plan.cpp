@@ -255,7 +255,11 @@ struct PlannedKernel {
 
 Candidate<PlannedKernel> plan_kernel(const Planning& planning, const KernelPlan& group) {
   TILEOPT_TRY(kernel, Kernel::create(borrow(planning.program), borrow(planning.dependences), group));
-  const TypicalSizes sizes = complete_sizes(kernel.program(), planning.sizes);  // a version's may not be those of all
+  // A version's may not be those of all, and neither may those at which its statements run.
+  isl::set runs = isl::manage(isl_set_empty(kernel.program().context().space().release()));
+  for (const std::string& name : kernel.statements()) runs = runs.unite(kernel.program().statement(name).domain.params());
+  const bool never = runs.intersect(kernel.program().context()).is_empty();
+  const TypicalSizes sizes = complete_sizes(never ? kernel.program() : kernel.program().restricted_to(runs.coalesce()), planning.sizes);
   const PlanRequest request{kernel, planning.machine, sizes, planning.pins, planning.threads};
   PlannedKernel planned;
   KernelPlanner planner(request, planned.reasons);

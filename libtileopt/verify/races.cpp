@@ -48,10 +48,13 @@ bool is_lane_reduction(const Execution& execution, const LoopUse& loop, const To
   return one_register || loop.leaves.size() == 1;
 }
 
+/// Its update is one step for all agents that see the element: in memory, or in a copy that the agents of a block share, of the tensor's own type.
 bool is_atomic(const Checker& checker, const Leaf& leaf) {
   if (leaf.program == nullptr || !leaf.box.empty()) return false;
   const Atom* atom = checker.machine.find_atom(leaf.statement->atom);
-  return atom != nullptr && atom->body == "atomic_update" && checker.execution.array_of(leaf.write).promoted == nullptr;
+  if (atom == nullptr || atom->body != "atomic_update") return false;
+  const Array* copy = checker.execution.array_of(leaf.write).promoted;
+  return copy == nullptr || (checker.machine.is_of_block(copy->space) && copy->element == checker.program().tensor(leaf.program->write.tensor).type);
 }
 }  // namespace
 

@@ -102,5 +102,23 @@ TEST_F(Rewrites, SplitConditions) {
   EXPECT_NE(refused.reason.find("needs reassociate=True"), std::string::npos);
 }
 
+TEST_F(Rewrites, SplitIntoCopiesThatLiveByThemselves) {
+  const std::string text = "def f(key: i32[N], H: inout[i32[B]]):\n    assume(0 <= key[:] < B)\n    for i in range(N):\n        H[key[i]] += 1\n";
+  const Rewriting copies = {"split", {"H", "i"}, {{"chunk", 3}, {"parts", 2}, {"most", 5}}};
+  const RewrittenProgram r = rewrite(text, {copies});
+  EXPECT_EQ(names(r), (Names{"H_partial_init", "H_partial", "H", "H_direct"}));
+  EXPECT_EQ(r.program->order().write(), "(H_partial_init, H_partial, H: i_chunk > (H_partial_init: key_at ; H_partial: i_round > i > key_at ; H: key_at) ; H_direct: i > key_at)");
+  expect_domain(r, "H_partial_init", "[N, B] -> { H_partial_init[q, b] : 0 <= q < 2 and 0 <= b < B and B <= 5 and N > 0 }");
+  expect_domain(r, "H", "[N, B] -> { H[q, b] : 0 <= q < 2 and 0 <= b < B and B <= 5 and N > 0 }");
+  expect_domain(r, "H_direct", "[N, B] -> { H_direct[i, b] : 0 <= i < N and 0 <= b < B and B > 5 }");
+  expect_access(r, "H", r.program->statement("H").reads.at(0), "{ H[q, b] -> H_partial[q, b] }");
+
+  const RewrittenProgram small = rewrite("def f(key: i32[N], H: inout[i32[2, 2]]):\n    assume(0 <= key[:] < 2)\n    for i in range(N):\n        H[key[i], 1] += 1\n", {copies});
+  EXPECT_EQ(names(small), (Names{"H_partial_init", "H_partial", "H"}));
+  expect_condition("def f(key: i32[N], H: inout[i32[2, 3]]):\n    assume(0 <= key[:] < 2)\n    for i in range(N):\n        H[key[i], 1] += 1\n", copies, "more than 5 elements", 4);
+  expect_condition("def f(key: i32[N], H: inout[i32[B, B]]):\n    assume(0 <= key[:] < B)\n    for i in range(N):\n        H[key[i], 0] += 1\n", copies, "no affine function", 4);
+  expect_condition(text, {"split", {"H", "i"}, {{"chunk", 3}, {"most", 5}}}, "without parts", 4);
+}
+
 }  // namespace
 }  // namespace tileopt::test
