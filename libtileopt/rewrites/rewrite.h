@@ -47,6 +47,8 @@ Candidate<Rewritten> split_reduction(const Program& program, const Rewriting& re
 Candidate<Rewritten> scan_prefix(const Program& program, const Rewriting& rewriting);
 /// A recurrence in blocks: scanned each by itself, what they come to, and that added to their elements.
 Candidate<Rewritten> block_scan(const Program& program, const Rewriting& rewriting);
+/// A recurrence in blocks, one after the other, each of runs scanned each by itself: one pass.
+Candidate<Rewritten> chained_scan(const Program& program, const Rewriting& rewriting);
 /// Factors that all terms of a sum have are applied to the sum.
 Candidate<Rewritten> hoist_factors(const Program& program, const Rewriting& rewriting);
 /// A reduction accumulates into a local, from which one assignment makes its result.

@@ -169,7 +169,10 @@ std::string AgentPlanner::shared_member(const Chain& chain) const {
     if (is_free(member, chain.statements) && trips(member, chain.statements) > 1) candidates.push_back(member);
   if (candidates.empty()) return "";
   const std::string best = contiguous_member(candidates, chain.statements);
-  return trips(best, chain.statements) >= kWorthSharing || runs(best, chain.statements) == 0 ? best : "";
+  if (trips(best, chain.statements) >= kWorthSharing || runs(best, chain.statements) == 0) return best;
+  // Neighbours along a short loop: a longer one may go over them in runs.
+  std::erase_if(candidates, [&](const std::string& member) { return trips(member, chain.statements) < kWorthSharing || runs(member, chain.statements) == 0; });
+  return candidates.empty() ? "" : contiguous_member(candidates, chain.statements);
 }
 
 long AgentPlanner::partial_results(const Tree& tree, const std::vector<std::string>& statements) const {
@@ -205,7 +208,7 @@ std::optional<AgentPlanner::Wide> AgentPlanner::wide_member(const Chain& chain, 
   const auto assigns = [&](const std::string& name) { return request_.program().statement(name).combine == Combine::assign; };
   if (std::all_of(chain.statements.begin(), chain.statements.end(), assigns)) {
     const auto box = choose_wide_box(request_, views_, chain.statements, shared);
-    return box && trips(shared, chain.statements) >= double(2 * box->extent) ? std::optional(Wide{shared, *box}) : std::nullopt;
+    if (box) return trips(shared, chain.statements) >= double(2 * box->extent) ? std::optional(Wide{shared, *box}) : std::nullopt;
   }
   if (chain.statements.size() != 1 || chain.members.empty() || chain.members.back() == shared) return std::nullopt;
   const auto box = choose_wide_box(request_, views_, chain.statements, chain.members.back());

@@ -27,6 +27,7 @@ struct Ambition {
   bool promote = true;
   bool cooperate = false;  ///< a block works together on one iteration of the free loops: its threads share the loops inside
   bool wide = true;        ///< threads move several neighbours at once
+  bool copies = false;     ///< what a block accumulates is its own, so that it cooperates whatever lies along the loops inside
 };
 
 class AgentPlanner {

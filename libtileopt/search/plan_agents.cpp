@@ -7,6 +7,7 @@
 #include "search/agent_planner.h"
 #include "search/generic_promotions.h"
 #include "search/plan_agent_turn.h"
+#include "search/run_promotions.h"
 #include "search/wavefront.h"
 
 namespace tileopt {
@@ -155,7 +156,7 @@ Tree AgentPlanner::walk(const Tree& tree, const std::vector<std::string>& statem
     }
   };
   add_serial(roles.host);
-  if (state.ambition.cooperate && !in_block && !roles.parallel.empty() && below.kind() == Tree::Kind::sequence && inner_runs(tree, statements)) {
+  if (state.ambition.cooperate && !in_block && !roles.parallel.empty() && below.kind() == Tree::Kind::sequence && (state.ambition.copies || inner_runs(tree, statements))) {
     const long partials = partial_results(below, statements);
     state.block_threads = partials > 1 ? partials : kBlockThreads;
     const std::string& last = roles.parallel.back();
@@ -212,6 +213,7 @@ PlanPart AgentPlanner::build(const Ambition& ambition, NameTable& names) const {
   }
   if (ambition.promote) add_generic_promotions(request_, views_, part, names);
   if (ambition.promote) share_promotions(part);
+  if (ambition.promote && ambition.wide) add_run_promotions(request_, views_, part, names);
   return std::move(part);
 }
 
@@ -224,20 +226,55 @@ std::string atomic_atom(const Machine& machine) {
   return "";
 }
 
-/// Statements that accumulate where data says: their updates may be atomic, and devices have instructions of 4 and 8 bytes for them.
+/// Updates that devices have instructions of 4 and 8 bytes for.
+bool updates_atomically(const Program& program, const Statement& s) {
+  const bool combines = s.combine == Combine::sum || s.combine == Combine::bit_and || s.combine == Combine::bit_or || s.combine == Combine::bit_xor;
+  const ElementType type = program.tensor(s.write.tensor).type;
+  return combines && !is_tuple(type) && size_bytes(type) >= 4;
+}
+
+/// Statements that accumulate where data says, and those that combine what such ones accumulated in a local: their updates may be atomic.
 std::vector<std::string> scatters(const PlanRequest& request) {
   std::vector<std::string> found;
   const Program& program = request.program();
   for (const std::string& name : request.kernel.statements()) {
     const Statement& s = program.statement(name);
-    const bool combines = s.combine == Combine::sum || s.combine == Combine::bit_and || s.combine == Combine::bit_or || s.combine == Combine::bit_xor;
-    const ElementType type = program.tensor(s.write.tensor).type;
     const bool scattered = std::any_of(s.guards.begin(), s.guards.end(), [&](const Guard& guard) {
       return isl_pw_multi_aff_involves_dims(s.write.index.get(), isl_dim_in, static_cast<unsigned>(guard.iterator), 1) == isl_bool_true;
     });
-    if (combines && scattered && !is_tuple(type) && size_bytes(type) >= 4 && !request.pins.atom(name)) found.push_back(name);
+    if (scattered && updates_atomically(program, s) && !request.pins.atom(name)) found.push_back(name);
+  }
+  const std::vector<std::string> scattering = found;
+  for (const std::string& name : request.kernel.statements()) {
+    const Statement& s = program.statement(name);
+    const bool gathers = std::any_of(scattering.begin(), scattering.end(), [&](const std::string& other) {
+      const std::string& local = program.statement(other).write.tensor;
+      return program.tensor(local).role == TensorRole::local && std::any_of(s.reads.begin(), s.reads.end(), [&](const Access& read) { return read.tensor == local; });
+    });
+    if (gathers && !contains(found, name) && updates_atomically(program, s) && !request.pins.atom(name)) found.push_back(name);
   }
   return atomic_atom(request.machine).empty() ? std::vector<std::string>{} : found;
+}
+
+/// The loop of a thread inside of which an index is read runs several iterations at once, so that several reads are on their way: the innermost
+/// one that no index decides.
+void unroll_reads(const PlanRequest& request, const std::string& name, PlanPart& part) {
+  const Statement& statement = request.program().statement(name);
+  const StatementMembers& members = part.members.at(name);
+  const std::vector<std::string> path = path_dims(part.tree, name);
+  for (auto dim = path.rbegin(); dim != path.rend(); ++dim)
+    for (auto& [member, digits] : part.digits) {
+      const auto digit = std::find_if(digits.begin(), digits.end(), [&](const Digit& d) { return d.name == *dim; });
+      if (digit == digits.end()) continue;
+      const auto m = static_cast<std::size_t>(std::find(members.members.begin(), members.members.end(), member) - members.members.begin());
+      const std::string iterator = m < members.members.size() ? bound_iterator(request.program(), name, members, m) : std::string();
+      const auto at = std::find(statement.iterators.begin(), statement.iterators.end(), iterator);
+      const bool guarded = at != statement.iterators.end() && statement.guard_of(static_cast<std::size_t>(at - statement.iterators.begin())) != nullptr;
+      const bool one_trip = digits.size() > 1 && digit == digits.begin();  // the threads have all of it
+      if (guarded || one_trip) break;
+      if (digit->level == level_of_kind(request.machine, LevelKind::sequential)) digit->level = level_of_kind(request.machine, LevelKind::unrolled);
+      return;
+    }
 }
 
 /// `proposal` with the loops free that only carry updates of `atomic` statements.
@@ -264,11 +301,19 @@ LoopPlan plan_proposal(const PlanRequest& request, const std::string& method, co
   };
   if (const std::vector<std::string> atomic = scatters(request); !atomic.empty()) {
     const auto scattering = std::make_shared<AgentPlanner>(request, free_scatters(request, proposal, atomic));
-    plan.options.push_back({"atomic updates", 0, [scattering, atomic, machine = &request.machine](NameTable& names) {
-                              PlanPart part = scattering->build({false, true, false, false}, names);
-                              for (const std::string& name : atomic) part.atoms[name] = AtomChoice{atomic_atom(*machine), {}, "extents"};
-                              return part;
-                            }});
+    const auto scatter = [&](const Ambition& ambition, const std::string& label) {
+      plan.options.push_back({label, 0, [scattering, atomic, ambition, &request](NameTable& names) {
+                                PlanPart part = scattering->build(ambition, names);
+                                for (const std::string& name : atomic) {
+                                  part.atoms[name] = AtomChoice{atomic_atom(request.machine), {}, "extents"};
+                                  if (ambition.copies && !request.program().statement(name).guards.empty()) unroll_reads(request, name, part);
+                                }
+                                return part;
+                              }});
+    };
+    const bool copies = std::any_of(atomic.begin(), atomic.end(), [&](const std::string& name) { return request.program().tensor(request.program().statement(name).write.tensor).role == TensorRole::local; });
+    if (copies) scatter({false, true, true, true, true, true}, "atomic updates of copies of a block");
+    scatter({false, true, false, false}, "atomic updates");
   }
   cooperates = planner->wants_cooperation();
   if (cooperates) {

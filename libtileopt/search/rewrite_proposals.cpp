@@ -4,6 +4,7 @@
 #include <optional>
 #include <set>
 
+#include "interpreter/interpreter.h"
 #include "ir/body.h"
 #include "rewrites/rewrite.h"
 #include "rewrites/order_edit.h"
@@ -192,13 +193,42 @@ std::map<std::string, long> with_shared(std::map<std::string, long> sizes, std::
   return sizes;
 }
 
+constexpr long kScatterThreads = 1024;   ///< of a block that accumulates into a copy of its own
+constexpr long kPrivateBytes = 16 << 10;  ///< of a copy: as many blocks as a multiprocessor has threads for can have theirs
+constexpr double kResidentThreads = 2048;
+
+/// Sums into few elements that data chooses, on machines whose blocks have memory of their own: a copy for each block.
+std::optional<Proposal> privatize(const Program& program, const Statement& s, const Machine& machine, const TypicalSizes& sizes) {
+  const bool atomic = std::any_of(machine.atoms.begin(), machine.atoms.end(), [](const Atom& atom) { return atom.body == "atomic_update"; });
+  const bool shared = std::any_of(machine.spaces.begin(), machine.spaces.end(), [&](const Space& space) { return machine.is_of_block(space.name); });
+  if (!atomic || !shared || s.guards.empty() || s.guard_of(0) != nullptr || moves_with(s.write, s, 0)) return std::nullopt;
+  const StatementView view = view_statement(program, s.name, iterator_members(s), sizes);
+  double terms = 1, elements = 1;
+  for (std::size_t i = 0; i < s.iterators.size(); ++i) {
+    if (!view.guarded[i] && moves_with(s.write, s, i)) return std::nullopt;  // rows of elements: as they are
+    if (!view.guarded[i]) terms *= view.ranges[i].typical;
+  }
+  for (const std::int64_t extent : evaluate_shape(program.tensor(s.write.tensor), sizes)) elements *= double(extent);
+  const long most = kPrivateBytes / size_bytes(program.tensor(s.write.tensor).type);
+  if (elements > double(most) || terms < kWorthBlocks) return std::nullopt;
+  const long resident = static_cast<long>(kResidentThreads / double(kScatterThreads) * machine.cores);
+  const auto parts = std::min(resident, static_cast<long>(terms / std::max(double(kScatterThreads) * kRounds, 4 * elements)));
+  if (parts < 4) return std::nullopt;
+  return Proposal{{"split", {s.name, s.iterators.front()}, {{"chunk", kScatterThreads}, {"most", most}, {"parts", parts}}},
+                  "few elements of " + s.write.tensor + " are updated often: every block has a copy of its own", names_of(s)};
+}
+
 /// Reductions along rows, on machines whose blocks have threads that read neighbours together: a partial result a thread.
 std::vector<Proposal> propose_split(const Program& program, const Machine& machine, const ResolveOptions& options) {
   std::vector<Proposal> proposals;
   if (!machine.has_agents()) return proposals;
   const TypicalSizes sizes = complete_sizes(program, options.typical_sizes);
   for (const Statement& s : program.statements()) {
-    if (s.combine == Combine::assign || s.conditional() || s.iterators.empty()) continue;
+    if (s.combine == Combine::assign || s.iterators.empty()) continue;
+    if (s.conditional()) {
+      if (auto copies = privatize(program, s, machine, sizes)) proposals.push_back(std::move(*copies));
+      continue;
+    }
     const StatementView view = view_statement(program, s.name, iterator_members(s), sizes);
     const std::size_t last = s.iterators.size() - 1;
     // The partial results of a block, combined: read in turn from a local of as many parts.
@@ -224,6 +254,34 @@ std::vector<Proposal> propose_split(const Program& program, const Machine& machi
     const long run = std::max(1L, widest_run(machine, program, view, s.iterators[*k]));
     proposals.push_back({{"split", {s.name, s.iterators[*k]}, with_shared({{"chunk", run}, {"parts", parts_of_row(program, s, *k, view.ranges[*k].typical, run)}}, leading_loops(s))},
                          "the terms of " + s.write.tensor + " lie side by side along " + s.iterators[*k] + ": the threads of a block read them together", names_of(s)});
+  }
+  return proposals;
+}
+
+constexpr long kChainThreads = 256;   ///< of a block that scans a row: enough to have its next elements on their way, few enough for several blocks a multiprocessor
+constexpr long kNarrowRun = 4;         ///< elements that a thread scans where it cannot read several at once
+
+/// Recurrences along rows, on machines whose blocks have threads: a block a row, its threads a run each.
+std::vector<Proposal> propose_chained_scan(const Program& program, const Machine& machine, const ResolveOptions& options) {
+  std::vector<Proposal> proposals;
+  if (!machine.has_agents()) return proposals;
+  const TypicalSizes sizes = complete_sizes(program, options.typical_sizes);
+  for (const Statement& s : program.statements()) {
+    if (s.combine == Combine::assign || s.conditional() || s.iterators.empty()) continue;
+    const auto carries = [&](const Statement& other) {
+      const bool own = other.combine == Combine::assign && other.write.tensor == s.write.tensor && other.iterators == s.iterators;
+      return own && other.reads.size() == 1 && other.reads[0].tensor == s.write.tensor;
+    };
+    const std::size_t along = s.iterators.size() - 1;
+    if (std::none_of(program.statements().begin(), program.statements().end(), carries) || !runs_along(program, s, s.write, along)) continue;
+    const StatementView view = view_statement(program, s.name, iterator_members(s), sizes);
+    if (view.ranges[along].typical < kWorthSharing) continue;
+    const long widest = widest_run(machine, program, view, s.iterators[along]), run = widest > 0 ? widest : kNarrowRun;
+    long threads = kLeastParts, groups = 4;
+    while (threads < kChainThreads && double(threads * run) < view.ranges[along].typical) threads *= 2;
+    while (groups * groups < threads) groups *= 2;
+    proposals.push_back({{"chained_scan", {s.name}, {{"block", threads * run}, {"run", run}, {"groups", groups}}},
+                         "the threads of a block scan rows of " + s.write.tensor + " together, " + std::to_string(run) + " elements each at a time", names_of(s)});
   }
   return proposals;
 }
@@ -356,7 +414,7 @@ std::vector<Proposal> propose_keeping(const Program& program, const Machine& mac
 }  // namespace
 
 const std::vector<ProposalKind>& proposal_kinds() {
-  static const std::vector<ProposalKind> kinds = {{"scan", propose_scan}, {"inline", propose_inline}, {"split", propose_split}, {"offset", propose_offset}, {"local", propose_local},
+  static const std::vector<ProposalKind> kinds = {{"scan", propose_scan}, {"chained_scan", propose_chained_scan}, {"inline", propose_inline}, {"split", propose_split}, {"offset", propose_offset}, {"local", propose_local},
                                                    {"common_subexpressions", propose_keeping}};
   return kinds;
 }

@@ -1,4 +1,4 @@
-/// `scan` and `block_scan`: recurrences of prefix reductions, and every condition they refuse on.
+/// `scan`, `block_scan` and `chained_scan`: recurrences of prefix reductions, and every condition they refuse on.
 #include "tests/unit/rewrites/rewrite_case.h"
 
 namespace tileopt::test {
@@ -101,6 +101,65 @@ TEST_F(Rewrites, BlocksOfOtherScans) {
       "    for t in range(N):\n"
       "        h[t] = y[t][1]\n",
       {scan_y, {"block_scan", {"y"}, {{"block", 4}}}});
+}
+
+Rewriting chained(long block, long run, long groups) { return {"chained_scan", {"y"}, {{"block", block}, {"run", run}, {"groups", groups}}}; }
+
+TEST_F(Rewrites, ChainedBlocksOfAScan) {
+  const RewrittenProgram r = rewrite(
+      "def f(x: f32[R, N], y: out[f32[R, N]]):\n"
+      "    for r, i in grid(R, N):\n"
+      "        y[r, i] = sum(x[r, j] for j in range(i + 1))\n",
+      {scan_y, chained(12, 2, 3)}, false);
+  expect_domain(r, "y_run", "[R, N] -> { y_run[r, b, q, s] : 0 <= r < R and b >= 0 and 0 <= q < 6 and 0 <= s < 2 and 12b + 2q + s < N }");
+  expect_domain(r, "y_run_init", "[R, N] -> { y_run_init[r, b, q] : 0 <= r < R and 0 <= 12b < N and 0 <= q < 6 }");
+  expect_domain(r, "y_group", "[R, N] -> { y_group[r, b, g, m] : 0 <= r < R and 0 <= 12b < N and 0 <= g < 3 and 0 <= m < 2 }");
+  expect_domain(r, "y_sum_init", "[R, N] -> { y_sum_init[r] : 0 <= r < R and N > 0 }");
+  expect_access(r, "y_run", r.program->statement("y_run").reads.at(0), "{ y_run[r, b, q, s] -> x[r, 12b + 2q + s] }");
+  expect_access(r, "y_group", r.program->statement("y_group").reads.at(0), "{ y_group[r, b, g, m] -> y_total[r, b, 2g + m] }");
+  expect_access(r, "y", r.program->statement("y").write, "{ y[r, b, q, s] -> y[r, 12b + 2q + s] }");
+  EXPECT_EQ(body(r, "y"), "(r0 + r1)");
+  EXPECT_EQ(r.program->order().write(),
+            "r > (y_sum_init ; y_run_init, y_run, y_part, y_total, y_group_init, y_group, y_base, y_sum, y_next_init, y_before, y_next, y: i_block > "
+            "(y_run_init, y_run, y_part, y_total: i_run > (y_run_init ; y_run, y_part: i > (y_run ; y_part) ; y_total) ; "
+            "y_group_init, y_group: i_group > (y_group_init ; y_group: i_member) ; y_base, y_sum: i_group > (y_base ; y_sum) ; "
+            "y_next_init, y_before, y_next: i_group > (y_next_init ; y_before, y_next: i_member > (y_before ; y_next)) ; y: i_run > i))");
+}
+
+TEST_F(Rewrites, ChainedBlocksOfOtherScans) {
+  rewrite("def f(x: i32[N], y: out[i32[N]]):\n    for i in range(N):\n        y[i] = sum(x[j] + i32(j) for j in range(2, i))\n", {scan_y, chained(6, 3, 2)});
+  rewrite("def f(x: f32[N], y: out[f32[N]]):\n    for i in range(N):\n        y[i] = max(x[N - 1 - j] for j in range(i + 1))\n", {scan_y, chained(4, 1, 4)});
+  rewrite("def f(x: u8[N], y: out[u8[N]]):\n    for i in range(N):\n        y[i] = 7\n        for j in range(i):\n            y[i] += x[j]\n",
+          {{"scan", {"y_2"}, {}}, {"chained_scan", {"y_2"}, {{"block", 8}, {"run", 2}, {"groups", 1}}}});
+  rewrite(
+      "@monoid(identity=(1, 0))\n"
+      "def then(a: tuple[i32, i32], b: tuple[i32, i32]) -> tuple[i32, i32]:\n"
+      "    return (a[0] * b[0], a[1] * b[0] + b[1])\n"
+      "def f(a: i32[N], x: i32[N], h: out[i32[N]]):\n"
+      "    y: tuple[i32, i32][N]\n"
+      "    for t in range(N):\n"
+      "        y[t] = then((a[s], x[s]) for s in range(t + 1))\n"
+      "    for t in range(N):\n"
+      "        h[t] = y[t][1]\n",
+      {scan_y, chained(8, 2, 2)});
+}
+
+TEST_F(Rewrites, ChainedScanConditions) {
+  const auto refused = [&](const std::string& text, const std::vector<Rewriting>& rewrites) {
+    const auto result = apply_rewrites(parse(text), rewrites);
+    return feasible(result) ? std::string("accepted") : std::get<Infeasible>(result).reason;
+  };
+  const auto expect = [&](const std::string& reason, const std::string& words) { EXPECT_NE(reason.find(words), std::string::npos) << reason; };
+  const std::string text = "def f(x: f32[N], y: out[f32[N]]):\n    for i in range(N):\n        y[i] = sum(x[j] for j in range(i + 1))\n";
+  expect_condition(text, chained(4, 2, 2), "no statement carries `y`", 3);
+  expect(refused(text, {scan_y, chained(4, 3, 1)}), "no whole number of groups");
+  expect(refused(text, {scan_y, chained(8, 2, 3)}), "no whole number of groups");
+  expect(refused("@numerics(reassociate=False)\n" + text, {scan_y, chained(4, 2, 2)}), "needs reassociate=True");
+  expect(refused("def f(x: f32[N, C], y: out[f32[N, C]]):\n    for i, c in grid(N, C):\n        y[i, c] = max(x[j, c] for j in range(i + 1))\n", {scan_y, chained(4, 2, 2)}),
+         "loops stand inside of i");
+  // The first element has two terms.
+  expect(refused("def f(x: f32[N + 1], y: out[f32[N]]):\n    for i in range(N):\n        y[i] = sum(x[j] for j in range(i + 2))\n", {scan_y, chained(4, 2, 2)}), "the first step adds other terms");
+  expect(refused(text, {scan_y, {"chained_scan", {"y"}, {{"block", 4}}}}), "wants run=");
 }
 
 TEST_F(Rewrites, ScanConditions) {

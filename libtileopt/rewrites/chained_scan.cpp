@@ -1,0 +1,322 @@
+/// chained_scan(y, block=B, run=R, groups=G): a recurrence y[i] = y[i - 1] (+) x[i] in blocks of B steps, one after the other, each scanned
+/// by B / R runs that do not wait for each other. One pass: x is read once and y written once.
+///
+///   i = B b + R r + s,   r = (B / R / G) g + m
+///
+///   y_sum = start                                          what everything before comes to
+///   for every block b:
+///     r > (y_run = identity ; s > (y_run (+)= x ; y_part[r, s] = y_run) ; y_total[r] = y_run)       the runs, each by itself
+///     g > (y_group = identity ; m > y_group (+)= y_total[r])                                         what a group of runs comes to
+///     g > (y_base[g] = y_sum ; y_sum (+)= y_group)                                                   what stands before each group
+///     g > (y_next = y_base[g] ; m > (y_before[r] = y_next ; y_next (+)= y_total[r]))                 ... and before each run
+///     r > s > y[i] = y_before[r] (+) y_part[r, s]
+///
+/// Conditions: those of block_scan; i is the innermost loop; what starts y is one constant, and nothing has been added where it does; the
+/// first step adds the term that the others add, or none.
+/// Numerics: reassociate, unless nothing rounds. A monoid need not be commutative, but must not round.
+#include <algorithm>
+
+#include "rewrites/order_edit.h"
+#include "rewrites/program_edit.h"
+#include "rewrites/rewrite.h"
+#include "rewrites/scan_recurrence.h"
+#include "support/text.h"
+
+namespace tileopt {
+
+namespace {
+
+using Names = std::vector<std::string>;
+
+class ChainedScan {
+ public:
+  ChainedScan(const Program& program, const Rewriting& rewriting)
+      : program_(program), rewriting_(rewriting), statement_(program.statement(rewriting.arguments[0])), block_(rewriting.sizes.at("block")),
+        run_(rewriting.sizes.at("run")), groups_(rewriting.sizes.at("groups")) {}
+
+  Candidate<Rewritten> run() {
+    if (block_ % run_ != 0 || block_ / run_ % groups_ != 0)
+      return fails("blocks are no whole number of groups of runs", statement_.where, "let run * groups divide block");
+    TILEOPT_TRY(recurrence, find_scan_recurrence(program_, rewriting_, statement_));
+    carry_ = recurrence.carry;
+    outer_ = recurrence.along;
+    group_ = recurrence.group;
+    if (outer_ + 1 != carry_->iterators.size()) return fails("loops stand inside of " + carry_->iterators[outer_], carry_->where, "take block_scan");
+    if (auto problem = find_start()) return std::move(*problem);
+    if (auto problem = add_first_terms()) return std::move(*problem);
+    return rewrite();
+  }
+
+ private:
+  /// { [outer, i] }: where a statement of the recurrence runs.
+  isl::set steps(const Statement& s) const {
+    isl_set* set = isl_set_reset_tuple_id(domain_of(program_, s).release());
+    const auto count = static_cast<unsigned>(s.iterators.size() - outer_ - 1);
+    return isl::manage(isl_set_project_out(set, isl_dim_set, static_cast<unsigned>(outer_) + 1, count));
+  }
+  /// { [outer, i] -> tensor }: the access of the recurrence's instance there, whether it exists or not.
+  isl::pw_multi_aff everywhere(const Statement& s, const Access& access) const {
+    const isl::pw_multi_aff function = isl::manage(isl_pw_multi_aff_gist(access.index.copy(), domain_of(program_, s).release()));
+    return isl::manage(isl_pw_multi_aff_reset_tuple_id(function.copy(), isl_dim_in));
+  }
+
+  /// The constant that y starts from, and that it starts before anything is added.
+  std::optional<Infeasible> find_start() {
+    for (const std::string& name : group_) {
+      const Statement& s = program_.statement(name);
+      if (name == carry_->name || name == statement_.name) continue;
+      if (s.combine == Combine::assign) {
+        if (start_ != nullptr || !s.reads.empty() || !s.indices.empty() || s.iterators != carry_->iterators)
+          return fails(s.name + " does not start `" + s.write.tensor + "` from one constant", s.where, "keep the scan whole");
+        start_ = &s;
+      } else {
+        if (first_ != nullptr || update_class(s) != update_class(statement_)) return fails(s.name + " is not of the recurrence", s.where, "keep the scan whole");
+        first_ = &s;
+      }
+    }
+    if (start_ == nullptr) return fails("nothing starts `" + carry_->write.tensor + "`", carry_->where, "keep the scan whole");
+    const isl::map starts = everywhere(*carry_, carry_->write).as_map().intersect_domain(steps(*start_));
+    if (!starts.is_equal(isl::manage(isl_map_reset_tuple_id(access_map(program_, *start_, start_->write).release(), isl_dim_in))))
+      return fails(start_->name + " writes elements in another order than the recurrence", start_->where, "keep the scan whole");
+    return std::nullopt;
+  }
+
+  /// Every step's term is that of `statement_`, the first step's too.
+  std::optional<Infeasible> add_first_terms() {
+    terms_ = steps(statement_);
+    elements_ = steps(*carry_).unite(steps(*start_)).coalesce();
+    if (first_ != nullptr) {
+      if (auto problem = check_first()) return problem;
+      terms_ = terms_.unite(steps(*first_)).coalesce();
+    }
+    if (!terms_.is_subset(elements_)) return fails(statement_.name + " adds terms where nothing is carried", statement_.where, "keep the scan whole");
+    // { [outer, i] -> [outer, i'] : i < i' }
+    isl_map* later = isl_map_lex_lt(elements_.space().release());
+    for (std::size_t d = 0; d < outer_; ++d) later = isl_map_equate(later, isl_dim_in, static_cast<int>(d), isl_dim_out, static_cast<int>(d));
+    const isl::map restarted = isl::manage(later).intersect_domain(terms_).intersect_range(steps(*start_));
+    if (restarted.is_empty()) return std::nullopt;
+    Infeasible refused = fails(start_->name + " starts again after terms were added", start_->where, "keep the scan whole");
+    refused.witness = poly::sample_text(restarted);
+    return refused;
+  }
+
+  std::optional<Infeasible> check_first() const {
+    const auto other = [&] { return fails("the first step adds other terms than the next ones", first_->where, "take block_scan"); };
+    const isl::set domain = domain_of(program_, *first_);
+    Names values;
+    for (std::size_t d = 0; d <= outer_; ++d) values.push_back("d" + std::to_string(d));
+    const isl::map to_step = tuple_function(program_.ctx(), first_->name, first_->iterators.size(), "", values).as_map().intersect_domain(domain);
+    const bool alike = first_->reads.size() == statement_.reads.size() && first_->indices.size() == statement_.indices.size() &&
+                       first_->body->type == statement_.body->type && expr_text(first_->body) == expr_text(statement_.body);
+    if (!alike || !to_step.is_injective()) return other();
+    const auto same = [&](const isl::map& here, const isl::pw_multi_aff& there) {
+      return to_step.reverse().apply_range(here).is_equal(there.as_map().intersect_domain(to_step.range()));
+    };
+    for (std::size_t r = 0; r < first_->reads.size(); ++r) {
+      const bool tensor = first_->reads[r].tensor == statement_.reads[r].tensor;
+      if (!tensor || !same(access_map(program_, *first_, first_->reads[r]), everywhere(statement_, statement_.reads[r]))) return other();
+    }
+    for (std::size_t x = 0; x < first_->indices.size(); ++x) {
+      const isl::pw_multi_aff here(first_->indices[x]), there(statement_.indices[x]);
+      if (!same(here.as_map().intersect_domain(domain), everywhere(statement_, Access{"", there, {}}))) return other();
+    }
+    return same(access_map(program_, *first_, first_->write), everywhere(statement_, statement_.write)) ? std::nullopt : std::optional(other());
+  }
+
+  /// "{ from[d0, ...] -> to[values] }" with d0 ... the outer loops and what follows them.
+  isl::pw_multi_aff function(const std::string& from, std::size_t inputs, const std::string& to, const Names& values) const {
+    return tuple_function(program_.ctx(), from, inputs, to, values);
+  }
+  std::string at(std::size_t further) const { return "d" + std::to_string(outer_ + further); }
+  /// The outer loops' values, followed by `more`.
+  Names with_outer(const Names& more) const {
+    Names values;
+    for (std::size_t d = 0; d < outer_; ++d) values.push_back("d" + std::to_string(d));
+    values.insert(values.end(), more.begin(), more.end());
+    return values;
+  }
+
+  /// A statement over the outer loops and `loops`, on `domain`, that writes `tensor` at `values`.
+  Statement make(const std::string& name, const Names& loops, const isl::set& domain, const std::string& tensor, const Names& values) const {
+    Statement s;
+    s.name = name;
+    s.where = statement_.where;
+    s.iterators.assign(carry_->iterators.begin(), carry_->iterators.begin() + static_cast<std::ptrdiff_t>(outer_));
+    s.iterators.insert(s.iterators.end(), loops.begin(), loops.end());
+    s.domain = isl::manage(isl_set_set_tuple_name(domain.copy(), name.c_str()));
+    s.write = access(s, tensor, values);
+    return s;
+  }
+  Access access(const Statement& s, const std::string& tensor, const Names& values) const {
+    return {tensor, function(s.name, s.iterators.size(), tensor, with_outer(values)).intersect_domain(s.domain), statement_.write.where};
+  }
+  /// element = value
+  void copy(Statement& s, const std::string& tensor, const Names& values) const {
+    s.reads = {access(s, tensor, values)};
+    s.body = make_expr(statement_.body->type, Read{0});
+  }
+  /// element (+)= value
+  void accumulate(Statement& s, const std::string& tensor, const Names& values) const {
+    copy(s, tensor, values);
+    s.combine = statement_.combine;
+    s.monoid = statement_.monoid;
+  }
+
+  /// { [outer, b] } x { [d] : 0 <= d < extent }
+  isl::set times(const isl::set& blocks, long extent) const {
+    const std::size_t rank = outer_ + 1;
+    isl_set* set = isl_set_add_dims(blocks.copy(), isl_dim_set, 1);
+    set = isl_set_lower_bound_si(set, isl_dim_set, static_cast<unsigned>(rank), 0);
+    return isl::manage(isl_set_upper_bound_si(set, isl_dim_set, static_cast<unsigned>(rank), static_cast<int>(extent - 1)));
+  }
+
+  /// A local over the outer loops and further dimensions.
+  void add_local(ProgramParts& parts, const std::string& name, const std::vector<isl::pw_aff>& further) const {
+    Tensor tensor = program_.tensor(carry_->write.tensor);
+    tensor.name = name;
+    tensor.role = TensorRole::local;
+    tensor.facts = {};
+    tensor.layout = {};
+    tensor.shape.clear();
+    for (std::size_t d = 0; d < outer_; ++d) tensor.shape.push_back(extent(elements_, d));
+    tensor.shape.insert(tensor.shape.end(), further.begin(), further.end());
+    parts.tensors.push_back(std::move(tensor));
+  }
+  isl::pw_aff extent(const isl::set& set, std::size_t dimension) const {
+    const isl::pw_aff last = isl::manage(isl_set_dim_max(set.copy(), static_cast<int>(dimension)));
+    const isl::pw_aff one = constant(1), none = constant(0);
+    return isl::manage(isl_pw_aff_union_max(last.add(one).release(), none.copy())).coalesce();
+  }
+  isl::pw_aff constant(long value) const { return isl::pw_aff(program_.ctx(), "{ [(" + std::to_string(value) + ")] }"); }
+
+  Rewritten rewrite() {
+    const std::string loop = carry_->iterators[outer_], y = carry_->write.tensor, n = std::to_string(block_ / run_ / groups_);
+    const long runs = block_ / run_;
+    FreshNames names(program_);
+    const auto local = [&](const std::string& part) { return names.take(y + "_" + part); };
+    const std::string b = names.take(loop + "_block"), r = names.take(loop + "_run"), g = names.take(loop + "_group"), m = names.take(loop + "_member");
+    const std::string sum = local("sum"), run = local("run"), part = local("part"), total = local("total"), group = local("group"), base = local("base"),
+                      next = local("next"), before = local("before");
+    const std::string step_text = std::to_string(block_) + " * " + at(0) + " + " + std::to_string(run_) + " * " + at(1) + " + " + at(2);
+
+    // { [outer, b] }, { [outer, b, r] }, { [outer, b, r, s] } and so on: the loops of the statements.
+    const isl::set outside = isl::manage(isl_set_project_out(elements_.copy(), isl_dim_set, static_cast<unsigned>(outer_), 1));
+    const isl::set blocks = elements_.apply(function("", outer_ + 1, "", with_outer({"floor(" + at(0) + " / " + std::to_string(block_) + ")"})).as_map()).coalesce();
+    const isl::set of_runs = times(blocks, runs), of_groups = times(blocks, groups_);
+    const isl::pw_multi_aff to_step = function("", outer_ + 3, "", with_outer({step_text}));
+    const auto digits = [&](const isl::set& of_steps) {
+      const isl::set inside(program_.ctx(), "{ " + tuple_text("", outer_ + 3) + " : " + at(0) + " >= 0 and 0 <= " + at(1) + " < " + std::to_string(runs) + " and 0 <= " + at(2) + " < " + std::to_string(run_) + " }");
+      return isl::manage(isl_set_remove_redundancies(of_steps.preimage(to_step).intersect(inside).coalesce().release()));
+    };
+    const isl::set of_members = isl::manage(isl_set_add_dims(of_groups.copy(), isl_dim_set, 1)).intersect(
+        isl::set(program_.ctx(), "{ " + tuple_text("", outer_ + 3) + " : 0 <= " + at(2) + " < " + n + " }"));
+    const std::string member = n + " * " + at(1) + " + " + at(2);
+
+    std::vector<Statement> made;
+    const auto add = [&](Statement s) {
+      made.push_back(std::move(s));
+      return made.back().name;
+    };
+    const auto start = [&](const std::string& name, const Names& loops, const isl::set& domain, const std::string& tensor, const Names& values, const ExprPtr& value) {
+      Statement s = make(name, loops, domain, tensor, values);
+      s.body = value;
+      return add(std::move(s));
+    };
+    const auto copied = [&](const std::string& name, const Names& loops, const isl::set& domain, const std::string& tensor, const Names& values, const std::string& from, const Names& there) {
+      Statement s = make(name, loops, domain, tensor, values);
+      copy(s, from, there);
+      return add(std::move(s));
+    };
+    const auto added = [&](const std::string& name, const Names& loops, const isl::set& domain, const std::string& tensor, const Names& values, const std::string& from, const Names& there) {
+      Statement s = make(name, loops, domain, tensor, values);
+      accumulate(s, from, there);
+      return add(std::move(s));
+    };
+    const ExprPtr identity = identity_of(program_, statement_);
+    const Names at_block = {at(0)}, at_run = {at(0), at(1)}, at_step = {at(0), at(1), at(2)}, at_member = {at(0), member};
+    const Names in_run = {b, r}, in_step = {b, r, loop}, in_group = {b, g}, in_member = {b, g, m};
+
+    const std::string s_start = start(names.take(sum + "_init"), {}, outside, sum, {}, start_->body);
+    const std::string s_run_init = start(names.take(run + "_init"), in_run, of_runs, run, at_run, identity);
+    const std::string s_run = add(make_term(run, in_step, digits(terms_), step_text));
+    const std::string s_part = copied(part, in_step, digits(elements_), part, at_step, run, at_run);
+    const std::string s_total = copied(total, in_run, of_runs, total, at_run, run, at_run);
+    const std::string s_group_init = start(names.take(group + "_init"), in_group, of_groups, group, at_run, identity);
+    const std::string s_group = added(group, in_member, of_members, group, at_run, total, at_member);
+    const std::string s_base = copied(base, in_group, of_groups, base, at_run, sum, {});
+    const std::string s_sum = added(sum, in_group, of_groups, sum, {}, group, at_run);
+    const std::string s_next_init = copied(names.take(next + "_init"), in_group, of_groups, next, at_run, base, at_run);
+    const std::string s_before = copied(before, in_member, of_members, before, at_member, next, at_run);
+    const std::string s_next = added(next, in_member, of_members, next, at_run, total, at_member);
+    const std::string s_y = add(make_result(in_step, digits(elements_), step_text, before, part));
+
+    ProgramParts parts = take_apart(program_);
+    const isl::pw_aff block_count = extent(blocks, outer_);
+    add_local(parts, sum, {});
+    for (const std::string& each : {run, total, before}) add_local(parts, each, {block_count, constant(runs)});
+    add_local(parts, part, {block_count, constant(runs), constant(run_)});
+    for (const std::string& each : {group, base, next}) add_local(parts, each, {block_count, constant(groups_)});
+
+    const auto leaf = [](const std::string& name) { return Tree::Branch{{name}, Tree::leaf()}; };
+    const auto nest = [](const std::string& dim, const std::vector<Tree::Branch>& branches) {
+      Names all;
+      for (const Tree::Branch& branch : branches) all.insert(all.end(), branch.statements.begin(), branch.statements.end());
+      return Tree::Branch{all, Tree::band(dim, branches.size() == 1 ? branches.front().tree : Tree::sequence(branches))};
+    };
+    const Tree::Branch whole = nest(b, {nest(r, {leaf(s_run_init), nest(loop, {leaf(s_run), leaf(s_part)}), leaf(s_total)}),
+                                        nest(g, {leaf(s_group_init), nest(m, {leaf(s_group)})}),
+                                        nest(g, {leaf(s_base), leaf(s_sum)}),
+                                        nest(g, {leaf(s_next_init), nest(m, {leaf(s_before), leaf(s_next)})}),
+                                        nest(r, {nest(loop, {leaf(s_y)})})});
+    parts.order = replace_loop(program_, carry_->name, loop, {leaf(s_start), whole});
+    const std::size_t position = parts.position(group_.front());
+    std::erase_if(parts.statements, [&](const Statement& s) { return contains(group_, s.name); });
+    parts.statements.insert(parts.statements.begin() + static_cast<std::ptrdiff_t>(std::min(position, parts.statements.size())), made.begin(), made.end());
+    const bool exact = regroups_exactly(program_, statement_);
+    return Rewritten{put_together(program_, std::move(parts)), exact, exact ? Names{} : Names{"reassociate"}};
+  }
+
+  /// y_run (+)= the term of the step, over [outer, b, r, s]
+  Statement make_term(const std::string& run, const Names& loops, const isl::set& domain, const std::string& step) const {
+    Statement s = make(run, loops, domain, run, {at(0), at(1)});
+    s.combine = statement_.combine;
+    s.monoid = statement_.monoid;
+    s.body = statement_.body;
+    s.guards = statement_.guards;
+    const isl::pw_multi_aff place = function(s.name, outer_ + 3, "", with_outer({step})).intersect_domain(s.domain);
+    for (const Access& read : statement_.reads) s.reads.push_back({read.tensor, everywhere(statement_, read).pullback(place).coalesce(), read.where});
+    for (const isl::pw_aff& index : statement_.indices) {
+      const isl::pw_aff value = isl::manage(isl_pw_aff_gist(index.copy(), domain_of(program_, statement_).release()));
+      s.indices.push_back(isl::manage(isl_pw_aff_reset_tuple_id(value.copy(), isl_dim_in)).pullback(place).coalesce());
+    }
+    return s;
+  }
+  /// y[i] = y_before[r] (+) y_part[r, s], over [outer, b, r, s]
+  Statement make_result(const Names& loops, const isl::set& domain, const std::string& step, const std::string& before, const std::string& part) const {
+    Statement s = make(statement_.name, loops, domain, before, {at(0), at(1)});
+    const isl::pw_multi_aff place = function(s.name, outer_ + 3, "", with_outer({step})).intersect_domain(s.domain);
+    s.write = {carry_->write.tensor, everywhere(*carry_, carry_->write).pullback(place).coalesce(), statement_.write.where};
+    s.reads = {access(s, before, {at(0), at(1)}), access(s, part, {at(0), at(1), at(2)})};
+    s.body = combined(program_, statement_, make_expr(statement_.body->type, Read{0}), make_expr(statement_.body->type, Read{1}));
+    return s;
+  }
+
+  Infeasible fails(const std::string& condition, const SourceLocation& where, const std::string& hint) const {
+    return condition_fails(rewriting_, condition, where, hint);
+  }
+
+  const Program& program_;
+  const Rewriting& rewriting_;
+  const Statement& statement_;
+  long block_, run_, groups_;
+  const Statement *carry_ = nullptr, *start_ = nullptr, *first_ = nullptr;
+  std::size_t outer_ = 0;         ///< loops around that over i
+  Names group_;                   ///< all writers of the result
+  isl::set terms_, elements_;     ///< { [outer, i] }: steps that add a term; all of them
+};
+
+}  // namespace
+
+Candidate<Rewritten> chained_scan(const Program& program, const Rewriting& rewriting) { return ChainedScan(program, rewriting).run(); }
+
+}  // namespace tileopt
