@@ -67,9 +67,11 @@ DependencePair OrderChecker::carried_pair(const isl::union_map& dependences, con
     isl_map* pairs = times(m).release();
     for (int t = 0; t < a->second; ++t)
       pairs = isl_map_equate(pairs, isl_dim_in, static_cast<unsigned>(t), isl_dim_out, static_cast<unsigned>(t));
-    isl::map outer_equal = isl::manage(pairs);
-    isl_map* same = isl_map_equate(outer_equal.copy(), isl_dim_in, static_cast<unsigned>(a->second), isl_dim_out, static_cast<unsigned>(a->second));
-    const isl::map carried = outer_equal.subtract(isl::manage(same));
+    // Smaller or greater: two conjunctions, where taking the equal ones off would have isl solve for its integer divisions.
+    const auto position = a->second;
+    isl_map* up = isl_map_order_lt(isl_map_copy(pairs), isl_dim_in, position, isl_dim_out, position);
+    isl_map* down = isl_map_order_gt(pairs, isl_dim_in, position, isl_dim_out, position);
+    const isl::map carried = isl::manage(isl_map_union(up, down));
     if (carried.is_empty()) continue;
     return {from, to, carried.apply_domain(time_.at(from).reverse()).apply_range(time_.at(to).reverse()).intersect(m)};
   }

@@ -2,12 +2,13 @@
 
 #include <set>
 
+#include "verify/digit_equations.h"
 #include "verify/neutral_points.h"
 
 namespace tileopt::proof {
 
 isl::map same_element(const isl::map& first, const isl::map& second) {
-  return first.apply_range(second.reverse()).detect_equalities();
+  return split_equations(first.apply_range(second.reverse()));
 }
 
 namespace {
