@@ -127,9 +127,18 @@ isl::map program_order(const Execution& execution, const Occurrence& first, cons
   if (!may_share_agent(first, second)) return no_pairs(first, second);
   // What stands outside of a lifetime's loops is in none of its runs.
   if (shared > first.loops.size() || shared > second.loops.size()) return no_pairs(first, second);
-  isl::map pairs = before(first, second).intersect(same_agent(execution, first, second));
-  if (shared > 0) pairs = pairs.intersect(equal_prefix(first.points.space(), second.points.space(), shared));
-  return pairs.coalesce();
+  return before(first, second, shared).intersect(same_agent(execution, first, second)).coalesce();
+}
+
+std::size_t block_prefix(const Execution& execution, const Occurrence& first, const Occurrence& second) {
+  std::size_t shared = 0, blocks = 0;
+  while (shared < first.loop_ids.size() && shared < second.loop_ids.size() && first.loop_ids[shared] == second.loop_ids[shared]) ++shared;
+  while (blocks < shared) {
+    const LoopUse& loop = execution.loops[first.loop_ids[blocks]];
+    if (loop.kind != LevelKind::independent || loop.node->persistent) break;
+    ++blocks;
+  }
+  return blocks;
 }
 
 bool joins_block(const Execution& execution, const Sync& sync) {

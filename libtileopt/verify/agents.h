@@ -76,6 +76,9 @@ class Ordering {
 /// iterations of an independent loop are compared by check_races.
 isl::map in_one_block(const Execution& execution, const Occurrence& first, const Occurrence& second, const isl::map& pairs);
 
+/// The outermost loops of both that are over blocks: in_one_block leaves pairs with equal values of them alone.
+std::size_t block_prefix(const Execution& execution, const Occurrence& first, const Occurrence& second);
+
 /// The barrier statement joins all threads of the block: it stands in no role and in no agent loop.
 bool joins_block(const Execution& execution, const Sync& sync);
 /// The barrier statement joins all threads of the agent that runs it.

@@ -150,8 +150,9 @@ struct Execution {
 /// Walks the Asts. @throws Unreadable.
 Execution read_execution(const Program& program, const std::vector<Ast>& kernels, const Machine& machine);
 
-/// { L[..] -> R[..] : time(L) < time(R) } (or its complement), from the loops the two share and where they part.
-isl::map before(const Occurrence& first, const Occurrence& second);
+/// { L[..] -> R[..] : time(L) < time(R) } (or its complement), from the loops the two share and where they part; with the first `shared` loop
+/// values equal, which leaves out the parts that those would decide.
+isl::map before(const Occurrence& first, const Occurrence& second, std::size_t shared = 0);
 /// A part of `before`. Of two points (of any leaves) before one point of `second`, that of the higher level is the later one.
 struct BeforePart {
   std::size_t level = 0;
@@ -159,7 +160,7 @@ struct BeforePart {
 };
 /// `before` in parts, highest level first.
 std::vector<BeforePart> before_by_level(const Occurrence& first, const Occurrence& second);
-isl::map not_before(const Occurrence& first, const Occurrence& second);
+isl::map not_before(const Occurrence& first, const Occurrence& second, std::size_t shared = 0);
 
 /// { L[v, b] -> L[v, b'] : b != b' }: two points of one run of the leaf.
 isl::map other_box_points(const Leaf& leaf);

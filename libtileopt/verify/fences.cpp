@@ -2,7 +2,9 @@
 /// fence of each writer, then a meeting; between what an agent does to registers and what the pipe does to them stands an open.
 #include <algorithm>
 
+#include "verify/digit_equations.h"
 #include "verify/obligations.h"
+#include "verify/runs.h"
 #include "verify/witness.h"
 
 namespace tileopt::proof {
@@ -23,14 +25,15 @@ bool is_private(const Execution& execution, const PointAccess& access) {
 /// statements between, so that the way is composed from its end.
 class Ways {
  public:
-  Ways(const Execution& execution, const Ordering& ordering, const Leaf& second, bool own) : ordering_(ordering) {
+  /// With the first `shared` loop values equal all the way.
+  Ways(const Execution& execution, const Ordering& ordering, const Leaf& second, bool own, std::size_t shared) : ordering_(ordering), shared_(shared) {
     for (const Sync& sync : execution.syncs) {
       if (sync.kernel != second.kernel || sync.declared->target != second.pipe->name || sync.declared->kind != (own ? SyncKind::open : SyncKind::fence)) continue;
       if (!run_by_all(execution, sync)) continue;
-      isl::map onwards = own ? program_order(execution, sync, second, 0) : isl::map::empty(equal_prefix(sync.points.space(), second.points.space(), 0).space());
+      isl::map onwards = own ? program_order(execution, sync, second, shared) : isl::map::empty(equal_prefix(sync.points.space(), second.points.space(), 0).space());
       if (!own)
         for (const Sync* meeting : ordering.joins(second, second))
-          if (const isl::map reached = program_order(execution, sync, *meeting, 0); !reached.is_empty()) onwards = onwards.unite(reached.apply_range(program_order(execution, *meeting, second, 0)));
+          if (const isl::map reached = program_order(execution, sync, *meeting, shared); !reached.is_empty()) onwards = onwards.unite(reached.apply_range(program_order(execution, *meeting, second, shared)));
       if (!onwards.is_empty()) ways_.emplace_back(&sync, onwards.coalesce());
     }
   }
@@ -39,7 +42,7 @@ class Ways {
   isl::map without(isl::map pairs, const Leaf& first) const {
     for (const auto& [sync, onwards] : ways_) {
       if (pairs.is_empty()) return pairs;
-      const isl::map reached = ordering_.done_before_sync(first, *sync, 0);
+      const isl::map reached = ordering_.done_before_sync(first, *sync, shared_);
       if (!reached.is_empty()) pairs = pairs.subtract(reached.apply_range(onwards));
     }
     return pairs;
@@ -47,15 +50,20 @@ class Ways {
 
  private:
   const Ordering& ordering_;
+  std::size_t shared_;
   std::vector<std::pair<const Sync*, isl::map>> ways_;
 };
 
-Outcome check_pair(const Execution& execution, const Ways& ways, const Met& first, const Met& second) {
-  isl::map meeting = first.access->element.apply_range(second.access->element.reverse());
-  meeting = in_one_block(execution, *first.leaf, *second.leaf, meeting).intersect(before(*first.leaf, *second.leaf));
-  if (meeting.is_empty()) return {};
+Outcome check_pair(const Execution& execution, const Ordering& ordering, Runs& runs, const Met& first, const Met& second) {
+  isl::map meeting = split_equations(first.access->element.apply_range(second.access->element.reverse()));
+  meeting = in_one_block(execution, *first.leaf, *second.leaf, meeting);
   const bool own = is_private(execution, *second.access);
-  const isl::map open = ways.without(meeting, *first.leaf);
+  // Of runs: a quick way to "yes".
+  const Leaf &a = runs.of(*first.leaf, *second.leaf), &b = runs.of(*second.leaf, *first.leaf);
+  const std::size_t shared = block_prefix(execution, a, b);
+  if (Ways(execution, ordering, b, own, shared).without(Runs::of_pairs(meeting, a, b).intersect(before(a, b, shared)), a).is_empty()) return {};
+  meeting = meeting.intersect(before(*first.leaf, *second.leaf));
+  const isl::map open = Ways(execution, ordering, *second.leaf, own, 0).without(meeting, *first.leaf);
   if (open.is_empty()) return {};
   return Refutation{second.leaf->label + " on pipe " + second.leaf->pipe->name + " may miss what " + first.leaf->label + (own ? " has done to registers of " : " has written to ") +
                         execution.array_of(*second.access).name + ": no " + (own ? "open" : "fence and meeting") + " stands between",
@@ -67,6 +75,7 @@ Outcome check_pair(const Execution& execution, const Ways& ways, const Met& firs
 void check_fences_of_pipes(Checker& checker) {
   const Execution& execution = checker.execution;
   const Ordering ordering(execution);
+  Runs runs(execution);
   for (const Leaf& leaf : execution.leaves) {
     if (leaf.pipe == nullptr || !leaf.pipe->fenced) continue;
     std::vector<const PointAccess*> touched = {&leaf.write};
@@ -79,10 +88,9 @@ void check_fences_of_pipes(Checker& checker) {
       checker.report.prove(obligation("races", "what " + leaf.label + " sees of " + array.name + " in kernel " + execution.kernel_name(leaf.kernel), leaf.where(),
                                       kernel_entry(leaf.kernel, "atoms[" + leaf.statement->statement + "]")),
                            [&]() -> Outcome {
-                             const Ways ways(execution, ordering, leaf, is_private(execution, *access));
                              for (const Leaf& writer : execution.leaves)
                                if (is_ordinary(writer))
-                                 if (Outcome outcome = check_pair(execution, ways, {&writer, &writer.write}, {&leaf, access})) return outcome;
+                                 if (Outcome outcome = check_pair(execution, ordering, runs, {&writer, &writer.write}, {&leaf, access})) return outcome;
                              return {};
                            });
     }

@@ -2,7 +2,9 @@
 /// happens-before, which is program order, across barriers that join both, and behind the end of what runs asynchronously.
 #include <algorithm>
 
+#include "verify/digit_equations.h"
 #include "verify/obligations.h"
+#include "verify/runs.h"
 #include "verify/value_facts.h"
 #include "verify/witness.h"
 
@@ -27,7 +29,7 @@ std::string verb(const Touch& touch) { return touch.write ? " writes " : " reads
 class HappensBefore {
  public:
   HappensBefore(Checker& checker, std::size_t kernel)
-      : checker_(checker), execution_(checker.execution), ordering_(execution_), kernel_(kernel) {
+      : checker_(checker), execution_(checker.execution), ordering_(execution_), runs_(execution_), kernel_(kernel) {
     for (std::size_t a = 0; a < execution_.arrays.size(); ++a) touches_.emplace_back();
     for (const Leaf& leaf : execution_.leaves)
       if (leaf.kernel == kernel)
@@ -98,7 +100,7 @@ class HappensBefore {
     }
   }
 
-  Outcome check_array(std::size_t array) const {
+  Outcome check_array(std::size_t array) {
     for (const Touch& first : touches_[array])
       for (const Touch& second : touches_[array])
         if (first.write || second.write)
@@ -106,13 +108,28 @@ class HappensBefore {
     return {};
   }
 
-  Outcome check_pair(std::size_t array, const Touch& first, const Touch& second) const {
-    isl::map meeting = places(array, first).apply_range(places(array, second).reverse());
+  /// What check_pair shows of points, of their runs: a quick way to "yes".
+  bool is_ordered_by_runs(std::size_t array, const Touch& first, const Touch& second, const isl::map& meeting) {
+    const Leaf &a = runs_.of(*first.leaf, *second.leaf), &b = runs_.of(*second.leaf, *first.leaf);
+    const std::size_t shared = std::max(shared_loops(array), block_prefix(execution_, a, b));
+    const isl::map earlier = Runs::of_pairs(meeting, a, b).intersect(before(a, b, shared));
+    if (earlier.is_empty()) return true;
+    const bool own = is_private(array);
+    if (own && first.write && has_threads(execution_, b) && !has_threads(execution_, a)) return false;
+    if (own && !earlier.is_subset(same_agent(execution_, a, b))) return false;
+    isl::map ordered = ordering_.done_before(a, b, shared, own);
+    if (one_ordered_pipe(first, second)) ordered = ordered.unite(program_order(execution_, a, b, shared));
+    return earlier.is_subset(ordered);
+  }
+
+  Outcome check_pair(std::size_t array, const Touch& first, const Touch& second) {
+    isl::map meeting = split_equations(places(array, first).apply_range(places(array, second).reverse()));
     if (meeting.is_empty()) return {};
     meeting = in_one_block(execution_, *first.leaf, *second.leaf, meeting);
+    const bool one_role = first.leaf->role == second.leaf->role || !first.leaf->role || !second.leaf->role;
+    if (one_role && is_ordered_by_runs(array, first, second, meeting)) return {};
     const isl::map earlier = meeting.intersect(before(*first.leaf, *second.leaf));
-    if (first.leaf->role != second.leaf->role && first.leaf->role && second.leaf->role)
-      return unordered(array, first, second, meeting);
+    if (!one_role) return unordered(array, first, second, meeting);
     if (earlier.is_empty()) return {};
     if (is_private(array)) {
       if (first.write && has_threads(execution_, *second.leaf) && !has_threads(execution_, *first.leaf))
@@ -175,6 +192,7 @@ class HappensBefore {
   Checker& checker_;
   const Execution& execution_;
   Ordering ordering_;
+  Runs runs_;
   std::size_t kernel_;
   std::vector<std::vector<Touch>> touches_;  ///< by array
 };

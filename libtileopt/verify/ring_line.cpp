@@ -90,7 +90,7 @@ RingLine::Bound RingLine::largest_difference(const LineEvent& e, const LineEvent
 /// Pairs of one run that are not in order say how far apart positions must be; later runs are later anyway.
 RingLine::Bound RingLine::least_of_order(const LineEvent& e, const LineEvent& f) const {
   const Bound unordered = largest_difference(e, f, [&](const LineEvent::Member& a, const LineEvent::Member& b) {
-    return pairs_in_run(*a.at, *b.at).intersect(not_before(*a.at, *b.at));
+    return same_agent(execution_, *a.at, *b.at).intersect(not_before(*a.at, *b.at, tile_dims_));
   });
   if (!unordered) return 0;
   if (*unordered >= 1L << 40) return {};

@@ -52,9 +52,15 @@ std::vector<BeforePart> lexicographic(const Occurrence& first, const Occurrence&
   return parts;
 }
 
-isl::map unite(const Occurrence& first, const Occurrence& second, const std::vector<BeforePart>& parts) {
-  isl::map all = isl::map::empty(equal_prefix(first.points.space(), second.points.space(), 0).space());
-  for (const BeforePart& part : parts) all = all.unite(part.pairs);
+isl::map unite(const Occurrence& first, const Occurrence& second, const std::vector<BeforePart>& parts, std::size_t shared) {
+  const isl::space a = first.points.space(), b = second.points.space();
+  isl::map all = isl::map::empty(equal_prefix(a, b, 0).space());
+  for (const BeforePart& part : parts) {
+    const std::size_t equal = part.level / 2;
+    const bool decided_there = part.level % 2 == 1;
+    if (equal < shared && decided_there) continue;
+    all = all.unite(equal < shared ? part.pairs.intersect(equal_prefix(a, b, shared)) : part.pairs);
+  }
   return all;
 }
 
@@ -65,11 +71,13 @@ std::vector<BeforePart> before_by_level(const Occurrence& first, const Occurrenc
   return lexicographic(first, second, parting.loops, true, parting.order < 0);
 }
 
-isl::map before(const Occurrence& first, const Occurrence& second) { return unite(first, second, before_by_level(first, second)); }
+isl::map before(const Occurrence& first, const Occurrence& second, std::size_t shared) {
+  return unite(first, second, before_by_level(first, second), shared);
+}
 
-isl::map not_before(const Occurrence& first, const Occurrence& second) {
+isl::map not_before(const Occurrence& first, const Occurrence& second, std::size_t shared) {
   const Parting parting = find_parting(first, second);
-  return unite(first, second, lexicographic(first, second, parting.loops, false, parting.order >= 0));
+  return unite(first, second, lexicographic(first, second, parting.loops, false, parting.order >= 0), shared);
 }
 
 isl::map other_box_points(const Leaf& leaf) {
