@@ -60,8 +60,8 @@ isl::map no_pairs(const Occurrence& first, const Occurrence& second) {
 
 }  // namespace
 
-isl::map same_agent(const Execution& execution, const Occurrence& first, const Occurrence& second) {
-  isl_map* pairs = all_pairs(first, second).release();
+isl::map equal_agents(const Execution& execution, const Occurrence& first, const Occurrence& second) {
+  isl_map* pairs = equal_prefix(first.points.space(), second.points.space(), 0).release();
   const std::vector<AgentLoop> mine = agent_loops(execution, first), theirs = agent_loops(execution, second);
   if (numbered(mine) && numbered(theirs) && radices_of(mine) != radices_of(theirs)) {
     isl_constraint* equal = isl_constraint_alloc_equality(isl_local_space_from_space(isl_map_get_space(pairs)));
@@ -73,6 +73,10 @@ isl::map same_agent(const Execution& execution, const Occurrence& first, const O
       if (a.level == b.level && a.axis == b.axis)
         pairs = isl_map_equate(pairs, isl_dim_in, static_cast<int>(a.position), isl_dim_out, static_cast<int>(b.position));
   return isl::manage(pairs);
+}
+
+isl::map same_agent(const Execution& execution, const Occurrence& first, const Occurrence& second) {
+  return all_pairs(first, second).intersect(equal_agents(execution, first, second));
 }
 
 bool has_threads(const Execution& execution, const Occurrence& occurrence) {
@@ -115,12 +119,11 @@ isl::map in_one_block(const Execution& execution, const Occurrence& first, const
   return isl::manage(kept);
 }
 
-isl::map other_agents(const Execution& execution, const Occurrence& first, const Occurrence& second) {
-  const isl::map pairs = all_pairs(first, second);
-  if (!may_share_agent(first, second) || has_threads(execution, first) || has_threads(execution, second)) return pairs;
+bool in_other_agents(const Execution& execution, const Occurrence& first, const Occurrence& second, const isl::map& pairs) {
+  if (!may_share_agent(first, second) || has_threads(execution, first) || has_threads(execution, second)) return !pairs.is_empty();
   const std::vector<AgentLoop> mine = agent_loops(execution, first), theirs = agent_loops(execution, second);
-  if (mine.size() != theirs.size() && !(numbered(mine) && numbered(theirs))) return pairs;
-  return pairs.subtract(same_agent(execution, first, second));
+  if (mine.size() != theirs.size() && !(numbered(mine) && numbered(theirs))) return !pairs.is_empty();
+  return !pairs.is_subset(equal_agents(execution, first, second));
 }
 
 isl::map program_order(const Execution& execution, const Occurrence& first, const Occurrence& second, std::size_t shared) {

@@ -24,10 +24,12 @@ struct AgentLoop {
 std::vector<AgentLoop> agent_loops(const Execution& execution, const Occurrence& occurrence);
 /// The agent loops and the role of two occurrences allow one agent to run both.
 bool may_share_agent(const Occurrence& first, const Occurrence& second);
-/// { A[..] -> B[..] : equal values of the agent loops that both have } over all points.
+/// { A[..] -> B[..] : equal values of the agent loops that both have } over all that there could be.
+isl::map equal_agents(const Execution& execution, const Occurrence& first, const Occurrence& second);
+/// The same over all points.
 isl::map same_agent(const Execution& execution, const Occurrence& first, const Occurrence& second);
-/// { A[..] -> B[..] : different agents may run the two }. Several threads run what stands in no agent loop of theirs.
-isl::map other_agents(const Execution& execution, const Occurrence& first, const Occurrence& second);
+/// Different agents may run the two of some pair { A[..] -> B[..] }. Several threads run what stands in no agent loop of theirs.
+bool in_other_agents(const Execution& execution, const Occurrence& first, const Occurrence& second, const isl::map& pairs);
 /// Several threads run this occurrence: its role has them, or it stands in fewer agent loops than others of its kernel.
 bool has_threads(const Execution& execution, const Occurrence& occurrence);
 

@@ -55,14 +55,14 @@ class Ways {
 };
 
 Outcome check_pair(const Execution& execution, const Ordering& ordering, Runs& runs, const Met& first, const Met& second) {
-  isl::map meeting = split_equations(first.access->element.apply_range(second.access->element.reverse()));
-  meeting = in_one_block(execution, *first.leaf, *second.leaf, meeting);
+  isl::map meeting = first.access->element.apply_range(second.access->element.reverse());
   const bool own = is_private(execution, *second.access);
   // Of runs: a quick way to "yes".
   const Leaf &a = runs.of(*first.leaf, *second.leaf), &b = runs.of(*second.leaf, *first.leaf);
   const std::size_t shared = block_prefix(execution, a, b);
-  if (Ways(execution, ordering, b, own, shared).without(Runs::of_pairs(meeting, a, b).intersect(before(a, b, shared)), a).is_empty()) return {};
-  meeting = meeting.intersect(before(*first.leaf, *second.leaf));
+  const isl::map on_runs = Runs::of_pairs(in_one_block(execution, *first.leaf, *second.leaf, split_equations(meeting)), a, b);
+  if (Ways(execution, ordering, b, own, shared).without(on_runs.intersect(before(a, b, shared)), a).is_empty()) return {};
+  meeting = in_one_block(execution, *first.leaf, *second.leaf, meeting).intersect(before(*first.leaf, *second.leaf));
   const isl::map open = Ways(execution, ordering, *second.leaf, own, 0).without(meeting, *first.leaf);
   if (open.is_empty()) return {};
   return Refutation{second.leaf->label + " on pipe " + second.leaf->pipe->name + " may miss what " + first.leaf->label + (own ? " has done to registers of " : " has written to ") +

@@ -116,18 +116,18 @@ class HappensBefore {
     if (earlier.is_empty()) return true;
     const bool own = is_private(array);
     if (own && first.write && has_threads(execution_, b) && !has_threads(execution_, a)) return false;
-    if (own && !earlier.is_subset(same_agent(execution_, a, b))) return false;
+    if (own && !earlier.is_subset(equal_agents(execution_, a, b))) return false;
     isl::map ordered = ordering_.done_before(a, b, shared, own);
     if (one_ordered_pipe(first, second)) ordered = ordered.unite(program_order(execution_, a, b, shared));
     return earlier.is_subset(ordered);
   }
 
   Outcome check_pair(std::size_t array, const Touch& first, const Touch& second) {
-    isl::map meeting = split_equations(places(array, first).apply_range(places(array, second).reverse()));
+    isl::map meeting = places(array, first).apply_range(places(array, second).reverse());
     if (meeting.is_empty()) return {};
-    meeting = in_one_block(execution_, *first.leaf, *second.leaf, meeting);
     const bool one_role = first.leaf->role == second.leaf->role || !first.leaf->role || !second.leaf->role;
-    if (one_role && is_ordered_by_runs(array, first, second, meeting)) return {};
+    if (one_role && is_ordered_by_runs(array, first, second, in_one_block(execution_, *first.leaf, *second.leaf, split_equations(meeting)))) return {};
+    meeting = in_one_block(execution_, *first.leaf, *second.leaf, meeting);
     const isl::map earlier = meeting.intersect(before(*first.leaf, *second.leaf));
     if (!one_role) return unordered(array, first, second, meeting);
     if (earlier.is_empty()) return {};

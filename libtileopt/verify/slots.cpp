@@ -5,6 +5,7 @@
 
 #include "support/text.h"
 #include "verify/obligations.h"
+#include "verify/digit_equations.h"
 #include "verify/ring_line.h"
 #include "verify/witness.h"
 
@@ -35,7 +36,7 @@ isl::map touching(const Line& line, const LineEvent::Member& a, const PointAcces
     first = isl::manage(isl_map_project_out(first.release(), isl_dim_out, 0, outer));
     second = isl::manage(isl_map_project_out(second.release(), isl_dim_out, 0, outer));
   }
-  return first.apply_range(second.reverse()).intersect_domain(a.at->points).intersect_range(b.at->points);
+  return split_equations(first.apply_range(second.reverse()).intersect_domain(a.at->points).intersect_range(b.at->points));
 }
 
 std::vector<const PointAccess*> accesses_of(const LineEvent& event, const LineEvent::Member& member) {
@@ -64,9 +65,10 @@ long worst_least(const Line& line, std::size_t e, std::size_t f, bool one_positi
   const LineEvent& first = line.ring.events()[e];
   const LineEvent& second = line.ring.events()[f];
   const bool one_role = same_role(first, second);
+  const bool one_class = line.ring.classes(first) == 1 && line.ring.classes(second) == 1;
   const bool meet =
-      !one_role || any_touching(line, first, second, one_position, [&](const auto& a, const auto& b, const isl::map& pairs) {
-        return !pairs.intersect(other_agents(line.execution(), *a.at, *b.at)).is_empty();
+      one_class || !one_role || any_touching(line, first, second, one_position, [&](const auto& a, const auto& b, const isl::map& pairs) {
+        return in_other_agents(line.execution(), *a.at, *b.at, pairs);
       });
   long worst = 0;
   for (int x = 0; x < line.ring.classes(first); ++x)
