@@ -13,10 +13,13 @@ namespace {
 /// Coefficients and bounds beyond this are left to isl: nothing here may overflow.
 constexpr long kMost = 1L << 40;
 
+/// Takes `value`. Nothing here throws: isl's own loops are around it.
 std::optional<long> small_value(isl_val* value) {
-  const isl::val number = isl::manage(value);
-  if (!number.is_int() || isl_val_cmp_si(number.get(), kMost) > 0 || isl_val_cmp_si(number.get(), -kMost) < 0) return std::nullopt;
-  return isl_val_get_num_si(number.get());
+  std::optional<long> number;
+  if (value != nullptr && isl_val_is_int(value) == isl_bool_true && isl_val_cmp_si(value, kMost) <= 0 && isl_val_cmp_si(value, -kMost) >= 0)
+    number = isl_val_get_num_si(value);
+  isl_val_free(value);
+  return number;
 }
 
 struct Interval {
@@ -158,7 +161,7 @@ isl_basic_map* split_all(isl_basic_map* map) {
 
 isl::map split_equations(const isl::map& map) {
   isl_map* result = isl_map_empty(isl_map_get_space(map.get()));
-  isl_map_foreach_basic_map(
+  const isl_stat complete = isl_map_foreach_basic_map(
       map.get(),
       [](isl_basic_map* piece, void* user) {
         auto* all = static_cast<isl_map**>(user);
@@ -166,6 +169,8 @@ isl::map split_equations(const isl::map& map) {
         return *all == nullptr ? isl_stat_error : isl_stat_ok;
       },
       &result);
+  // A piece that is missing would make a relation too small, and what is asked of it too easily true.
+  if (complete != isl_stat_ok) result = isl_map_free(result);
   return isl::manage(result);
 }
 

@@ -37,23 +37,28 @@ std::size_t Runs::loops_that_order(const Leaf& leaf, const Leaf& other) const {
 
 const Leaf& Runs::of(const Leaf& leaf, const Leaf& other) {
   const std::size_t count = loops_that_order(leaf, other);
-  std::unique_ptr<Leaf>& known = known_[{&leaf, count}];
-  if (known != nullptr) return *known;
-  known = std::make_unique<Leaf>(leaf);
+  const auto key = std::make_pair(&leaf, count);
+  const auto found = known_.find(key);
+  if (found != known_.end()) return *found->second;
+  return *known_.emplace(key, std::make_unique<Leaf>(outer_part(leaf, count))).first->second;
+}
+
+Leaf Runs::outer_part(const Leaf& leaf, std::size_t count) {
+  Leaf part = leaf;
   const auto dims = static_cast<std::size_t>(isl_set_dim(leaf.points.get(), isl_dim_set));
-  if (dims == count) return *known;
+  if (dims == count) return part;
   if (leaf.signal) {
     const isl::map signal = isl::manage(project_side(leaf.signal->as_map().intersect_domain(leaf.points).release(), isl_dim_in, count, leaf.key));
     // A box whose points are counted in several positions stays as it is.
-    if (!signal.is_single_valued()) return *known;
-    known->signal = signal.as_pw_multi_aff().at(0);
+    if (!signal.is_single_valued()) return part;
+    part.signal = signal.as_pw_multi_aff().at(0);
   }
   isl_set* points = isl_set_project_out(leaf.points.copy(), isl_dim_set, static_cast<unsigned>(count), static_cast<unsigned>(dims - count));
-  known->points = isl::manage(isl_set_set_tuple_name(points, leaf.key.c_str())).coalesce();
-  known->loops.resize(count);
-  known->loop_ids.resize(count);
-  known->box.clear();
-  return *known;
+  part.points = isl::manage(isl_set_set_tuple_name(points, leaf.key.c_str())).coalesce();
+  part.loops.resize(count);
+  part.loop_ids.resize(count);
+  part.box.clear();
+  return part;
 }
 
 isl::map Runs::of_pairs(const isl::map& pairs, const Leaf& first, const Leaf& second) {

@@ -26,6 +26,9 @@ class Runs {
   /// The outermost loops of `leaf` that its order against `other`, and against synchronisation, depends on.
   std::size_t loops_that_order(const Leaf& leaf, const Leaf& other) const;
 
+  /// The leaf with its `count` outermost loops alone.
+  static Leaf outer_part(const Leaf& leaf, std::size_t count);
+
   const Execution& execution_;
   std::map<std::pair<const Leaf*, std::size_t>, std::unique_ptr<Leaf>> known_;
 };
