@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A product of matrices on this machine's GPU beside cuBLAS (through torch), in one process.
 
-    benchmarks/gpu_gemm.py TOOL RESULTS.jsonl M N K [LAYOUT] [--type bf16|f16|f32] [--assume TEXT] [--epilogue gelu|residual] [--pins TEXT]...
+    benchmarks/gpu_gemm.py TOOL RESULTS.jsonl M N K [LAYOUT] [--type bf16|f16|f32] [--assume TEXT] [--epilogue gelu|residual|gate] [--pins TEXT]...
 
 LAYOUT: NN (both row by row), NT, TN, TT: whether A and B are kept transposed. Nothing is assumed of M, N, K: where rows start at multiples of
 16 bytes the version with boxes runs, else the other (docs/decisions/031); --assume leaves one. The tool schedules, proves and prints the program; nvcc compiles
@@ -19,6 +19,7 @@ EPILOGUES = {
     "": ("", "        C[i, j] = {element}(acc)\n"),
     "gelu": ("D: {element}[N], ", "        x: f32 = acc + f32(D[j])\n        C[i, j] = {element}(f32(0.5) * x * (f32(1.0) + tanh(f32(0.7978845608) * (x + f32(0.044715) * x * x * x))))\n"),
     "residual": ("D: {element}[M, N], ", "        C[i, j] = {element}(acc + f32(D[i, j]))\n"),
+    "gate": ("D: {element}[{b_shape}], ", "        value: f32 = sum(f32({a}) * f32({d}) for l in range(K))\n        C[i, j] = {element}(acc / (f32(1.0) + exp(-acc)) * value)\n"),
 }
 
 
@@ -34,7 +35,7 @@ def product(A: f32[{a_shape}], B: f32[{b_shape}], C: out[f32[M, N]]):{assumption
     for i, j in grid(M, N):
         C[i, j] = sum({a} * {b} for k in range(K))
 """
-    tensor, last = (part.format(element=element) for part in EPILOGUES[epilogue])
+    tensor, last = (part.format(element=element, b_shape=b_shape, a=a.replace("k", "l"), d=b.replace("k", "l").replace("B", "D")) for part in EPILOGUES[epilogue])
     return f"""@numerics(contract=True, flush_subnormals=True)
 def product(A: {element}[{a_shape}], B: {element}[{b_shape}], {tensor}C: out[{element}[M, N]]):{assumption}
     for i, j in grid(M, N):
@@ -81,10 +82,11 @@ def main():
     torch.manual_seed(1)
     a = torch.randn((M, K) if arguments.layout[0] == "N" else (K, M), device="cuda", dtype=torch.float32).to(element)
     b = torch.randn((K, N) if arguments.layout[1] == "N" else (N, K), device="cuda", dtype=torch.float32).to(element)
-    d = torch.randn(N if arguments.epilogue == "gelu" else (M, N), device="cuda", dtype=torch.float32).to(element)
+    d = torch.randn(N if arguments.epilogue == "gelu" else b.shape if arguments.epilogue == "gate" else (M, N), device="cuda", dtype=torch.float32).to(element)
     c = torch.full((M, N), float("nan"), device="cuda", dtype=element)
     left = a if arguments.layout[0] == "N" else a.t()
     right = b if arguments.layout[1] == "N" else b.t()
+    value = d if arguments.layout[1] == "N" else d.t()
     peer = torch.empty((M, N), device="cuda", dtype=element)
     workspace = torch.empty(1 << 20, device="cuda", dtype=torch.uint8)
     stream = torch.cuda.current_stream()
@@ -96,11 +98,15 @@ def main():
         if code != 0:
             sys.exit(f"the kernel returned {code}")
 
+    gated = torch.compile(lambda a, w, v: torch.nn.functional.silu(a @ w) * (a @ v))  # the peer of `gate`: two products and a fused last step
+
     def theirs():
         if arguments.epilogue == "gelu":
             peer.set_(torch._addmm_activation(d, left, right, use_gelu=True))
         elif arguments.epilogue == "residual":
             torch.addmm(d, left, right, out=peer)
+        elif arguments.epilogue == "gate":
+            peer.set_(gated(left, right, value))
         else:
             torch.matmul(left, right, out=peer)
 
@@ -109,7 +115,9 @@ def main():
     torch.cuda.synchronize()
     wide = torch.float64 if arguments.type == "f32" else torch.float32
     wanted = left.to(wide) @ right.to(wide)
-    if arguments.epilogue:
+    if arguments.epilogue == "gate":
+        wanted = torch.nn.functional.silu(wanted) * (left.to(wide) @ value.to(wide))
+    elif arguments.epilogue:
         wanted = wanted + d.to(wide)
     if arguments.epilogue == "gelu":
         wanted = torch.nn.functional.gelu(wanted, approximate="tanh")
@@ -117,7 +125,7 @@ def main():
     row = {"source": arguments.source or "", "M": M, "N": N, "K": K, "layout": arguments.layout, "assume": arguments.assume, "epilogue": arguments.epilogue, "type": arguments.type, "gpu": torch.cuda.get_device_name(), "compile_seconds": round(seconds, 2),
            "error": error(c), "peer_error": error(peer), "ptxas": report}
     times = gpu_timing.take_turns({"ours": ours, "theirs": theirs})
-    flops = 2.0 * M * N * K
+    flops = 2.0 * M * N * K * (2 if arguments.epilogue == "gate" else 1)
     for key, values in times.items():
         row[key + "_tflops"] = round(flops / statistics.median(values) * 1e-9, 1)
     row["ratio"] = round(row["ours_tflops"] / row["theirs_tflops"], 3)

@@ -9,6 +9,9 @@
 namespace tileopt {
 
 namespace {
+isl::set nameless(const isl::set& set) { return isl::manage(isl_set_reset_tuple_id(set.copy())); }
+isl::map nameless(isl::map map) { return isl::manage(isl_map_reset_tuple_id(isl_map_reset_tuple_id(map.release(), isl_dim_in), isl_dim_out)); }
+
 /// Of one statement, whose accesses lie in its domain.
 bool same_element(const Access& first, const Access& second) {
   const isl::map a = first.index.as_map(), b = second.index.as_map();
@@ -29,6 +32,18 @@ bool reads_each_once(const Program& program, const Statement& reader, const Acce
 }
 
 }  // namespace
+
+bool same_place(const Access& first, const Access& second) {
+  const isl::map a = nameless(first.index.as_map()), b = nameless(second.index.as_map());
+  return isl_map_has_equal_space(a.get(), b.get()) == isl_bool_true && a.intersect_domain(b.domain()).is_equal(b.intersect_domain(a.domain()));
+}
+
+bool run_alike(const Program& program, const Contraction& first, const Contraction& second) {
+  const Statement &a = program.statement(first.statement), &b = program.statement(second.statement);
+  const isl::set here = nameless(a.domain), there = nameless(b.domain);
+  return isl_set_has_equal_space(here.get(), there.get()) == isl_bool_true && here.is_equal(there) && same_place(a.write, b.write) && first.rows == second.rows && first.lanes == second.lanes &&
+         first.reduction == second.reduction && first.outer_left == second.outer_left && first.outer_right == second.outer_right && first.fixed.empty() && second.fixed.empty();
+}
 
 /// The epilogue's read of the result.
 std::size_t CollectivePlanner::result_read() const {
@@ -52,7 +67,12 @@ bool CollectivePlanner::find_operands(std::string& why_not) {
   for (std::size_t r = 0; r < last.reads.size(); ++r) {
     const std::string& tensor = last.reads[r].tensor;
     const AccessView& access = last_.accesses[1 + r];
-    if (tensor == c_.view.accesses[0].tensor || request_.program().tensor(tensor).shape.empty()) continue;
+    if (is_result(tensor)) {
+      if (same_place(last.reads[result_read()], last.reads[r])) continue;
+      why_not = epilogue_ + " reads " + tensor + " at other places than " + c_.view.accesses[0].tensor;
+      return false;
+    }
+    if (request_.program().tensor(tensor).shape.empty()) continue;
     Operand operand;
     operand.tensor = tensor;
     operand.read = r;
@@ -73,7 +93,8 @@ bool CollectivePlanner::find_operands(std::string& why_not) {
     const auto earlier = std::find_if(operands_.begin(), operands_.end(), [&](const Operand& other) { return other.tensor == tensor; });
     const bool again = earlier != operands_.end();
     if (again && same_element(last.reads[earlier->read], last.reads[r])) continue;
-    if (tensor == c_.view.accesses[1 + c_.left].tensor || tensor == c_.view.accesses[1 + c_.right].tensor) {
+    const auto is_factor_of = [&](const Contraction& p) { return tensor == p.view.accesses[1 + p.left].tensor || tensor == p.view.accesses[1 + p.right].tensor; };
+    if (std::any_of(products_.begin(), products_.end(), is_factor_of)) {
       why_not = epilogue_ + " reads " + tensor + ", which is a factor: it is kept in one way only";
       return false;
     }

@@ -31,6 +31,7 @@ struct SideLoop {
 /// One factor as it lies.
 struct Factor {
   const AccessView* access = nullptr;
+  std::vector<std::string> statements;  ///< products that read it
   std::vector<std::size_t> across;  ///< subscripts that the loops of the rows (or of the lanes) move, the farthest first
   std::size_t along = 0;            ///< subscript that the sum moves
   std::vector<long> extents;        ///< of the tile across
@@ -51,7 +52,11 @@ struct DigitPart {
 /// A digit of a count along loops of these extents, the nearest last: its parts, the farthest first.
 std::vector<DigitPart> digit_parts(const std::vector<long>& extents, long radix, long weight);
 
-/// The ways in which rows of a tile run along several loops that move the left factor alone, each the nearest last.
+/// They take the same element where their statements, which may be two, have equal iterators.
+bool same_place(const Access& first, const Access& second);
+
+/// The ways in which rows of a tile run along loops that move the left factor alone, each the nearest last: along one
+/// of them that is not the contraction's own, or along several.
 std::vector<std::vector<SideLoop>> share_rows(const PlanRequest& request, const Contraction& contraction, const Atom& atom, long groups);
 
 /// One side of a tile in the block's memory.
@@ -71,9 +76,18 @@ class CollectivePlanner {
  public:
   static constexpr long kPieceBytes = 16;  ///< that an agent copies at a time, and that swizzled rows consist of
 
-  CollectivePlanner(const PlanRequest& request, const Contraction& contraction, std::string epilogue, const Atom& atom, const Atom& box, const Atom& store, std::vector<SideLoop> rows, long groups, long lanes, double least_lanes);
+  /// `products` run in the same loops (alike_products) and their results meet in the epilogue.
+  CollectivePlanner(const PlanRequest& request, std::vector<Contraction> products, std::string epilogue, const Atom& atom, const Atom& box, const Atom& store, std::vector<SideLoop> rows, long groups, long lanes, double least_lanes);
+  CollectivePlanner(const CollectivePlanner&) = delete;
+  CollectivePlanner& operator=(const CollectivePlanner&) = delete;
 
   bool shape(std::string& why_not);
+  /// The problem does not fill one tile.
+  bool is_small() const;
+  /// Facts about the sizes with which an engine could copy boxes of all factors; none: nothing is in its way, or something else is.
+  std::vector<isl::pw_aff> facts_for_boxes() const;
+  /// From here on as if the sizes were known to grant them.
+  void suppose_boxes() { boxes_ = engine_; }
   std::string label() const { return atom_.name + " tiles of " + std::to_string(rows()) + "x" + std::to_string(lanes_); }
   double seconds() const;
   PlanPart build(NameTable& names) const;
@@ -128,9 +142,16 @@ class CollectivePlanner {
   Promotion promote_tile(const std::string& tensor, const TileSide& fast, const TileSide& slow, const std::string& after, NameTable& digits) const;
   Promotion promote_operand(const Operand& operand, const std::string& after, NameTable& digits) const;
   bool moves_across(const AccessView& access, std::size_t m, std::string& why_not) const;
-  bool find_factor(std::size_t read, const std::vector<SideLoop>& across, Factor& factor, std::string& why_not) const;
+  bool is_result(const std::string& tensor) const {
+    return std::any_of(products_.begin(), products_.end(), [&](const Contraction& p) { return p.view.accesses[0].tensor == tensor; });
+  }
+  std::string why_no_boxes() const { return obstacles_.empty() ? "the machine has no engine for them" : obstacles_.front().reason; }
+  std::string names_of_products() const;
+  std::string names_of_results() const;
+  bool find_factor(const AccessView& access, const std::vector<SideLoop>& across, Factor& factor, std::string& why_not) const;
+  bool add_factors(const Contraction& product, std::string& why_not);
   long slots() const;
-  long slot_bytes() const { return (rows() + lanes_) * depth_ * element_bytes(); }
+  long slot_bytes() const { return long(lefts_.size() * std::size_t(rows()) + rights_.size() * std::size_t(lanes_)) * depth_ * element_bytes(); }
   /// The farthest digit of the lanes in the atom's box: what is made of the result is stored one value of it after the other.
   std::size_t chunk() const {
     std::size_t far = 0;
@@ -150,7 +171,8 @@ class CollectivePlanner {
   }
   long stage_pad() const { return kPieceBytes / stage_element_bytes(); }
   long stage_element_bytes() const { return size_bytes(request_.program().tensor(request_.program().statement(epilogue_).write.tensor).type); }
-  Promotion promote_factor(const Factor& factor, const std::string& after, NameTable& digits) const;
+  Promotion keep_result(const Contraction& product, const std::string& after, NameTable& digits) const;
+  Promotion promote_factor(const Factor& factor, bool right, const std::string& after, NameTable& digits) const;
   Promotion stage_result(const std::string& after, NameTable& digits) const;
   std::string fresh(std::string name) const {
     while (request_.program().has_tensor(name)) name += "_";
@@ -159,7 +181,8 @@ class CollectivePlanner {
   std::string level(LevelKind kind) const { return level_of_kind(request_.machine, kind); }
 
   const PlanRequest& request_;
-  const Contraction c_;
+  const std::vector<Contraction> products_;
+  const Contraction& c_ = products_.front();  ///< whose loops are those of all
   std::string epilogue_;
   StatementView last_;  ///< of the epilogue
   const Atom& atom_;
@@ -171,9 +194,10 @@ class CollectivePlanner {
   long groups_, lanes_;
   double least_lanes_;  ///< from which the tile pays
   long together_ = 1, group_rows_ = 0, depth_ = 0;
-  Factor left_, right_;
+  std::vector<Factor> lefts_, rights_;  ///< one of each tensor
   std::vector<Operand> operands_;
-  const Atom* boxes_ = nullptr;   ///< copies a whole box, issued by one agent
+  const Atom* engine_ = nullptr;  ///< copies a whole box, issued by one agent
+  const Atom* boxes_ = nullptr;   ///< the same, where it takes all factors as they lie
   const Atom* pieces_ = nullptr;  ///< copies what one agent has side by side
   std::vector<BoxObstacle> obstacles_;  ///< why the first is not used
 };

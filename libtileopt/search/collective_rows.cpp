@@ -20,10 +20,10 @@ std::vector<DigitPart> digit_parts(const std::vector<long>& extents, long radix,
 
 namespace {
 
-/// All ways to share factors of the rows, the nearest first, among several of the loops: each takes a run of them, loops from `at` on the rest. Those
+/// All ways to share factors of the rows, the nearest first, among the loops: each takes a run of them, loops from `at` on the rest. Those
 /// with long runs of near rows come first.
 void share(const std::vector<long>& factors, std::size_t from, const std::vector<std::size_t>& loops, std::size_t at, const std::vector<SideLoop>& taken, std::vector<std::vector<SideLoop>>& found) {
-  if (from == factors.size() && taken.size() > 1) found.emplace_back(taken.rbegin(), taken.rend());
+  if (from == factors.size()) found.emplace_back(taken.rbegin(), taken.rend());
   for (; at < loops.size(); ++at) {
     long extent = 1;
     for (std::size_t taking = from; taking < factors.size(); ++taking) extent *= factors[taking];
@@ -59,6 +59,8 @@ std::vector<std::vector<SideLoop>> share_rows(const PlanRequest& request, const 
   if (groups > 1) factors.push_back(groups);
   std::vector<std::vector<SideLoop>> found;
   share(factors, 0, loops, 0, {}, found);
+  const auto is_plain = [&](const std::vector<SideLoop>& rows) { return rows.size() == 1 && rows.front().member == contraction.rows; };
+  found.erase(std::remove_if(found.begin(), found.end(), is_plain), found.end());
   return found;
 }
 

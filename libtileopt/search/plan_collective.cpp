@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <set>
 
 #include "search/collective_planner.h"
 #include "support/text.h"
@@ -17,6 +18,7 @@ constexpr long kMostFilled = 4;         ///< that threads fill: a power of two i
 constexpr long kMostBoxes = 8;         ///< that an engine fills
 constexpr double kOtherBytes = 512;    ///< barriers of the slots, and gaps between arrays
 constexpr long kBand = 16;             ///< blocks along the rows that run beside each other, so that they share what they read
+constexpr long kMostLanes = 256;       ///< of all tiles of a block: half of the registers that a thread has
 constexpr double kNarrow = 64;         ///< lanes of a tile for results that have no more
 constexpr double kLeastSum = 64;       ///< terms from which tiles pay
 constexpr double kLeastSide = 64;
@@ -48,9 +50,9 @@ long rows_of(const Atom& atom, long groups) {
 
 }  // namespace
 
-CollectivePlanner::CollectivePlanner(const PlanRequest& request, const Contraction& contraction, std::string epilogue, const Atom& atom, const Atom& box, const Atom& store, std::vector<SideLoop> rows, long groups, long lanes, double least_lanes)
+CollectivePlanner::CollectivePlanner(const PlanRequest& request, std::vector<Contraction> products, std::string epilogue, const Atom& atom, const Atom& box, const Atom& store, std::vector<SideLoop> rows, long groups, long lanes, double least_lanes)
     : request_(request),
-      c_(contraction),
+      products_(std::move(products)),
       epilogue_(std::move(epilogue)),
       last_(view_statement(request.program(), epilogue_, iterator_members(request.program().statement(epilogue_)), request.sizes)),
       atom_(atom),
@@ -67,15 +69,27 @@ CollectivePlanner::CollectivePlanner(const PlanRequest& request, const Contracti
   for (const Atom& copy : request.machine.atoms) {
     const Pipe* pipe = request.machine.pipe_of(copy.name);
     if (copy.body != "copy" || pipe == nullptr) continue;
-    if (pipe->completion == Completion::counted && copy.find_operand("result")->swizzle == atom.find_operand("left")->swizzle) boxes_ = &copy;
+    if (pipe->completion == Completion::counted && copy.find_operand("result")->swizzle == atom.find_operand("left")->swizzle) engine_ = &copy;
     if (pipe->completion == Completion::group && copy.widest_access(true) >= kPieceBytes && pieces_ == nullptr) pieces_ = &copy;
   }
-  // One agent copies whole boxes where the engine takes both factors as they lie.
-  for (const std::size_t read : {c_.left, c_.right}) {
-    if (boxes_ == nullptr) break;
-    if (auto obstacle = find_box_obstacle(request.program(), request.program().tensor(c_.view.accesses[1 + read].tensor), boxes_->widest_access(false))) obstacles_.push_back(std::move(*obstacle));
+  // One agent copies whole boxes where the engine takes all factors as they lie.
+  std::set<std::string> asked;
+  for (const Contraction& product : products_)
+    for (const std::size_t read : {product.left, product.right}) {
+      const std::string& tensor = product.view.accesses[1 + read].tensor;
+      if (engine_ == nullptr || !asked.insert(tensor).second) continue;
+      if (auto obstacle = find_box_obstacle(request.program(), request.program().tensor(tensor), engine_->widest_access(false))) obstacles_.push_back(std::move(*obstacle));
+    }
+  if (obstacles_.empty()) boxes_ = engine_;
+}
+
+std::vector<isl::pw_aff> CollectivePlanner::facts_for_boxes() const {
+  std::vector<isl::pw_aff> facts;
+  for (const BoxObstacle& obstacle : obstacles_) {
+    if (!obstacle.excess) return {};
+    facts.push_back(*obstacle.excess);
   }
-  if (!obstacles_.empty()) boxes_ = nullptr;
+  return facts;
 }
 
 /// One step along the loop is one step along one subscript, or a few where boxes are copied, and what else moves that subscript stands still while a tile is copied.
@@ -91,8 +105,7 @@ bool CollectivePlanner::moves_across(const AccessView& access, std::size_t m, st
   return box;
 }
 
-bool CollectivePlanner::find_factor(std::size_t read, const std::vector<SideLoop>& across, Factor& factor, std::string& why_not) const {
-  const AccessView& access = c_.view.accesses[1 + read];
+bool CollectivePlanner::find_factor(const AccessView& access, const std::vector<SideLoop>& across, Factor& factor, std::string& why_not) const {
   factor = Factor();
   factor.access = &access;
   std::string reason;
@@ -120,13 +133,42 @@ bool CollectivePlanner::find_factor(std::size_t read, const std::vector<SideLoop
   return false;
 }
 
-/// The sum whose terms lie in tiles: the innermost one along which both factors are matrices.
+/// Both factors of one product, where they are not those of an earlier one.
+bool CollectivePlanner::add_factors(const Contraction& product, std::string& why_not) {
+  for (const bool right : {false, true}) {
+    const AccessView& access = product.view.accesses[1 + (right ? product.right : product.left)];
+    std::vector<Factor>&same = right ? rights_ : lefts_, &other = right ? lefts_ : rights_;
+    const auto reads = [&](const Factor& factor) { return factor.access->tensor == access.tensor; };
+    const auto known = std::find_if(same.begin(), same.end(), reads);
+    const auto index = [&](const std::string& statement, const AccessView& of) -> const Access& {
+      const std::vector<Access>& all = request_.program().statement(statement).reads;
+      return *std::find_if(all.begin(), all.end(), [&](const Access& read) { return read.tensor == of.tensor; });
+    };
+    if (std::any_of(other.begin(), other.end(), reads) || (known != same.end() && !same_place(index(known->statements.front(), access), index(product.statement, access)))) {
+      why_not = access.tensor + " is a factor in two ways, and is kept in one only";
+      return false;
+    }
+    if (known != same.end()) {
+      known->statements.push_back(product.statement);
+      continue;
+    }
+    Factor factor;
+    if (!find_factor(access, right ? std::vector<SideLoop>{{c_.lanes, lanes_}} : rows_, factor, why_not)) return false;
+    factor.statements = {product.statement};
+    same.push_back(std::move(factor));
+  }
+  return true;
+}
+
+/// The sum whose terms lie in tiles: the innermost one along which all factors are matrices.
 bool CollectivePlanner::find_factors(std::string& why_not) {
   std::string first;
   for (std::size_t i = c_.reduction.size(); i-- > 0;) {
     sum_ = c_.reduction[i];
+    lefts_.clear();
+    rights_.clear();
     std::string reason;
-    if (find_factor(c_.left, rows_, left_, reason) && find_factor(c_.right, {{c_.lanes, lanes_}}, right_, reason)) return true;
+    if (std::all_of(products_.begin(), products_.end(), [&](const Contraction& product) { return add_factors(product, reason); })) return true;
     if (first.empty()) first = reason;
   }
   why_not = first;
@@ -170,23 +212,45 @@ std::string CollectivePlanner::names_of_rows() const {
   return join(names, ", ");
 }
 
+std::string CollectivePlanner::names_of_products() const {
+  std::vector<std::string> names;
+  for (const Contraction& product : products_) names.push_back(product.statement);
+  return join(names, ", ");
+}
+
+std::string CollectivePlanner::names_of_results() const {
+  std::vector<std::string> names;
+  for (const Contraction& product : products_) names.push_back(product.view.accesses[0].tensor);
+  return join(names, ", ");
+}
+
+bool CollectivePlanner::is_small() const {
+  double terms = 1, rows = 1;
+  for (const std::size_t m : c_.reduction) terms *= range(m).typical;
+  for (const SideLoop& loop : rows_) rows *= range(loop.member).typical;
+  return terms < kLeastSum || rows < kLeastSide || range(c_.lanes).typical < least_lanes_;
+}
+
 bool CollectivePlanner::shape(std::string& why_not) {
   const auto& names = request_.kernel.statements();
-  const auto written = [&](std::size_t read) {
-    return std::any_of(names.begin(), names.end(), [&](const std::string& name) { return request_.program().statement(name).write.tensor == c_.view.accesses[1 + read].tensor; });
+  const auto writes_factor = [&](const Contraction& product) {
+    return std::any_of(names.begin(), names.end(), [&](const std::string& name) {
+      const std::string& tensor = request_.program().statement(name).write.tensor;
+      return tensor == product.view.accesses[1 + product.left].tensor || tensor == product.view.accesses[1 + product.right].tensor;
+    });
   };
-  double all_terms = 1, all_rows = 1;
-  for (const std::size_t m : c_.reduction) all_terms *= range(m).typical;
-  for (const SideLoop& loop : rows_) all_rows *= range(loop.member).typical;
   const auto alone = [&](const SideLoop& loop) { return moves_alone(c_.view.accesses[0], loop.member); };
   if (!c_.fixed.empty()) why_not = "indices from memory stand around it";
-  else if (all_terms < kLeastSum || all_rows < kLeastSide || range(c_.lanes).typical < least_lanes_) why_not = "the problem is too small for tiles of " + atom_.name;
-  else if (written(c_.left) || written(c_.right)) why_not = "the kernel writes a factor";
+  else if (is_small()) why_not = "the problem is too small for tiles of " + atom_.name;
+  else if (long(products_.size()) * lanes_ > kMostLanes) why_not = "the registers of a thread hold no tiles of " + std::to_string(products_.size()) + " products of " + std::to_string(lanes_) + " lanes";
+  else if (std::any_of(products_.begin(), products_.end(), writes_factor)) why_not = "the kernel writes a factor";
   else if (!std::all_of(rows_.begin(), rows_.end(), alone) || !moves_alone(c_.view.accesses[0], c_.lanes)) why_not = "the result is no tile along " + names_of_rows() + " and " + iterator(c_.lanes);
   else if (!find_factors(why_not) || !order_sums(why_not)) return false;
-  else if (rows_.size() > 1 && boxes_ == nullptr) why_not = "rows of several loops are copied as boxes: " + (obstacles_.empty() ? "the machine has no engine for them" : obstacles_.front().reason);
+  // Of pieces it is not proved within the limits where the last tile of each run is cut as the sizes say.
+  else if (c_.reduction.size() > 1 && !range(sum_).constant && boxes_ == nullptr) why_not = "tiles of several sums are copied as boxes where one has as many terms as the sizes say: " + why_no_boxes();
+  else if (rows_.size() > 1 && boxes_ == nullptr) why_not = "rows of several loops are copied as boxes: " + why_no_boxes();
   else if (rows_.size() > 1 && !stores_lanes()) why_not = "rows of several loops lie side by side in the result";
-  else if (lanes_ < depth_ && !right_.along_is_fast) why_not = c_.view.accesses[1 + c_.right].tensor + " lies along few lanes, and rows of its matrix have " + std::to_string(depth_) + " elements";
+  else if (const auto across = std::find_if(rights_.begin(), rights_.end(), [](const Factor& f) { return !f.along_is_fast; }); lanes_ < depth_ && across != rights_.end()) why_not = across->access->tensor + " lies along few lanes, and rows of its matrix have " + std::to_string(depth_) + " elements";
   else if (!find_operands(why_not)) return false;
   else if (slots() < 2) why_not = "two slots of both factors do not fit in the memory of a block";
   else return true;
@@ -217,16 +281,16 @@ double CollectivePlanner::seconds() const {
   const double waves = double(long((blocks + machine.cores - 1) / machine.cores));
   // The factors of a tile come through the block's memory: a narrow tile reads more for a product.
   const double products = double(rows()) * double(lanes_) / atom_.throughput * (1 + 24.0 / double(lanes_));
-  return waves * (terms() * products + kStartCycles) / machine.frequency;
+  return waves * (terms() * products * double(products_.size()) + kStartCycles) / machine.frequency;
 }
 
-Promotion CollectivePlanner::promote_factor(const Factor& factor, const std::string& after, NameTable& digits) const {
+Promotion CollectivePlanner::promote_factor(const Factor& factor, bool right, const std::string& after, NameTable& digits) const {
   const std::string agent = level(LevelKind::barrier), repeated = level(LevelKind::unrolled);
   Promotion promotion;
   promotion.tensor = factor.access->tensor;
   promotion.array = fresh(promotion.tensor + "_shared");
   promotion.after = after;
-  promotion.statements = {c_.statement};
+  promotion.statements = factor.statements;
   promotion.space = "shared";
   promotion.element = type_name(request_.program().tensor(promotion.tensor).type);
   promotion.zero_fill = true;
@@ -234,7 +298,7 @@ Promotion CollectivePlanner::promote_factor(const Factor& factor, const std::str
   const int across = static_cast<int>(factor.across.back()), along = static_cast<int>(factor.along);
   const int fast = factor.along_is_fast ? along : across, slow = factor.along_is_fast ? across : along;
   const long piece = kPieceBytes / element_bytes(), pieces = depth_ / piece;  // of a row
-  const long slow_extent = factor.along_is_fast ? factor.extent() : depth_, groups = std::min(threads() / (pieces * kGroupRows), factor.along_is_fast ? factor.extent() / reach(&factor == &right_) : slow_extent),
+  const long slow_extent = factor.along_is_fast ? factor.extent() : depth_, groups = std::min(threads() / (pieces * kGroupRows), factor.along_is_fast ? factor.extent() / reach(right) : slow_extent),
              repeats = slow_extent / (groups * kGroupRows);
   const std::string y = name("y"), r = name("r"), x = name("x"), v = name("v");
   // Across a matrix that lies the other way, slabs as wide as a row follow each other.
@@ -264,14 +328,47 @@ Promotion CollectivePlanner::promote_factor(const Factor& factor, const std::str
   return promotion;
 }
 
+/// The tile of a result in registers of the agents, from `after` on.
+Promotion CollectivePlanner::keep_result(const Contraction& product, const std::string& after, NameTable& digits) const {
+  const std::string agent = level(LevelKind::barrier);
+  const AccessView& result = product.view.accesses[0];
+  Promotion kept;
+  kept.tensor = result.tensor;
+  kept.array = fresh(result.tensor + "_tile");
+  kept.after = after;
+  kept.statements = {product.init, product.statement, epilogue_};
+  kept.space = "register";
+  kept.element = type_name(request_.program().tensor(result.tensor).type);
+  const auto name = [&](const std::string& of) { return digits.unique(kept.array + "_" + of); };
+  const auto dim_of = [&](std::size_t m) { return static_cast<int>(result.dims_of(m).front()); };
+  const auto add_rows = [&](const std::string& named, long radix, long weight, const std::string& on) {
+    const DigitPart part_of_rows = row_digit(radix, weight);
+    kept.layout.push_back({dim_of(rows_[part_of_rows.loop].member), named, radix, on, part_of_rows.weight});
+  };
+  if (groups_ > 1) add_rows(name("w"), groups_, group_rows_, agent);
+  const std::size_t box_digits = atom_.extents.size();
+  const auto add_dim = [&](std::size_t d, const std::string& on) {
+    const std::string named = name(d < box_digits ? "b" + std::to_string(d) : "a" + std::to_string(d - box_digits));
+    if (atom_.steps.rows[d] > 0) add_rows(named, radix_of(d), atom_.steps.rows[d], on);
+    else kept.layout.push_back({dim_of(c_.lanes), named, radix_of(d), on, std::min(lanes_, atom_.steps.lanes[d])});
+  };
+  for (std::size_t d = box_digits; d < box_digits + atom_.agents.size(); ++d) add_dim(d, agent);
+  std::vector<std::size_t> registers;
+  for (std::size_t d = 0; d < box_digits; ++d)
+    if (atom_.steps.depth[d] == 0) registers.push_back(d);
+  std::stable_sort(registers.begin(), registers.end(), [&](std::size_t a, std::size_t b) { return atom_.steps.registers[a] > atom_.steps.registers[b]; });
+  for (const std::size_t d : registers) add_dim(d, "");
+  return kept;
+}
+
 PlanPart CollectivePlanner::build(NameTable& names) const {
   const Program& program = request_.program();
   const std::string block = level(LevelKind::independent), agent = level(LevelKind::barrier), serial = level(LevelKind::sequential), unrolled = level(LevelKind::unrolled),
                     atom = level(LevelKind::atom);
   PlanPart part;
-  const std::string subject = "kernel " + request_.kernel.name() + ": " + c_.statement + ": ";
-  part.reasons.push_back(subject + "a block computes " + std::to_string(rows()) + "x" + std::to_string(lanes_) + " of " + c_.view.accesses[0].tensor + " along " + names_of_rows() + ", " +
-                         iterator(c_.lanes) + " by " + atom_.name + ", " + std::to_string(depth_) + " terms of both factors in shared memory at a time, " + std::to_string(slots()) +
+  const std::string subject = "kernel " + request_.kernel.name() + ": " + names_of_products() + ": ";
+  part.reasons.push_back(subject + "a block computes " + std::to_string(rows()) + "x" + std::to_string(lanes_) + " of " + names_of_results() + " along " + names_of_rows() + ", " +
+                         iterator(c_.lanes) + " by " + atom_.name + ", " + std::to_string(depth_) + " terms of the factors in shared memory at a time, " + std::to_string(slots()) +
                          " slots; " + std::to_string(together_) + " threads together; to change: atom(" + c_.statement + ", \"scalar\")");
   std::map<std::size_t, std::string> member;
   for (std::size_t m = 0; m < c_.view.members.size(); ++m) member[m] = names.unique(iterator(m));
@@ -334,13 +431,12 @@ PlanPart CollectivePlanner::build(NameTable& names) const {
   stored.insert(stored.end(), agents.begin(), agents.end());
   inner.insert(inner.end(), agents.begin(), agents.end());
 
-  // The result and what is made of it have no terms.
-  const AccessView& result = c_.view.accesses[0];
-  const auto member_map = [&](const Statement& statement, const std::function<std::string(std::size_t)>& value) {
+  // The results and what is made of them have no terms.
+  const auto member_map = [&](const Statement& statement, bool summed, const std::function<std::string(std::size_t)>& value) {
     StatementMembers mapped;
     std::vector<std::string> values;
     for (std::size_t m = 0; m < c_.view.members.size(); ++m) {
-      if (statement.name != c_.statement && is_summed(m)) continue;
+      if (!summed && is_summed(m)) continue;
       mapped.members.push_back(member.at(m));
       values.push_back("(" + value(m) + ")");
     }
@@ -348,117 +444,116 @@ PlanPart CollectivePlanner::build(NameTable& names) const {
     return mapped;
   };
   const Statement& last = program.statement(epilogue_);
-  const auto own = [&](std::size_t m) { return iterator(m); };
   const auto of_last = [&](std::size_t m) {
     const std::size_t i = iterator_of(m);
     return i < last_.members.size() ? last_.members[i] : std::string("0");
   };
-  part.statements = {c_.init, c_.statement, epilogue_};
-  part.members[c_.init] = member_map(program.statement(c_.init), own);
-  part.members[c_.statement] = member_map(program.statement(c_.statement), own);
-  part.members[epilogue_] = member_map(last, of_last);
+  std::vector<std::string> multiplied;
+  for (const Contraction& product : products_) {
+    const auto own = [&](std::size_t m) { return product.view.members[m]; };
+    part.statements.insert(part.statements.end(), {product.init, product.statement});
+    part.members[product.init] = member_map(program.statement(product.init), false, own);
+    part.members[product.statement] = member_map(program.statement(product.statement), true, own);
+    multiplied.push_back(product.statement);
+  }
+  part.statements.push_back(epilogue_);
+  part.members[epilogue_] = member_map(last, false, of_last);
   std::vector<std::string> result_box;
   for (std::size_t d = 0; d < box_digits; ++d)
     if (atom_.steps.depth[d] == 0) result_box.push_back(boxes[d]);
-  part.atoms[c_.init] = {box_.name, result_box, "padded", false, "", whole};
+  for (const Contraction& product : products_) part.atoms[product.init] = {box_.name, result_box, "padded", false, "", whole};
   std::vector<std::string> stored_box = result_box;
   if (in_chunks()) stored_box.erase(std::find(stored_box.begin(), stored_box.end(), boxes[chunk()]));
   const std::string stored_after = in_chunks() ? boxes[chunk()] : above.back();
   part.atoms[epilogue_] = {store_.name, stored_box, "padded", false, "", stored};
   whole.push_back(step);
-  part.atoms[c_.statement] = {atom_.name, boxes, "padded", false, "", whole};
-  part.tree = Tree::bands(above, Tree::sequence({{{c_.init}, Tree::bands(agents, Tree())}, {{c_.statement}, Tree::bands(line, Tree::bands(inner, Tree()))}, {{epilogue_}, Tree::bands(stored, Tree())}}));
+  std::vector<Tree::Branch> steps, parts;
+  for (const Contraction& product : products_) {
+    part.atoms[product.statement] = {atom_.name, boxes, "padded", false, "", whole};
+    steps.push_back({{product.init}, Tree::bands(agents, Tree())});
+    parts.push_back({{product.statement}, Tree::bands(inner, Tree())});
+  }
+  const Tree tile = parts.size() == 1 ? parts.front().tree : Tree::sequence(parts);
+  steps.push_back({multiplied, Tree::bands(line, tile)});
+  steps.push_back({{epilogue_}, Tree::bands(stored, Tree())});
+  part.tree = Tree::bands(above, Tree::sequence(std::move(steps)));
 
-  Promotion kept_result;
-  kept_result.tensor = result.tensor;
-  kept_result.array = fresh(result.tensor + "_tile");
-  kept_result.after = above.back();
-  kept_result.statements = part.statements;
-  kept_result.space = "register";
-  kept_result.element = type_name(program.tensor(result.tensor).type);
-  const auto name = [&](const std::string& of) { return digits.unique(kept_result.array + "_" + of); };
-  const auto dim_of = [&](std::size_t m) { return static_cast<int>(result.dims_of(m).front()); };
-  const auto add_rows = [&](const std::string& named, long radix, long weight, const std::string& on) {
-    const DigitPart part_of_rows = row_digit(radix, weight);
-    kept_result.layout.push_back({dim_of(rows_[part_of_rows.loop].member), named, radix, on, part_of_rows.weight});
-  };
-  if (groups_ > 1) add_rows(name("w"), groups_, group_rows_, agent);
-  const auto add_dim = [&](std::size_t d, const std::string& on) {
-    const std::string named = name(d < box_digits ? "b" + std::to_string(d) : "a" + std::to_string(d - box_digits));
-    if (atom_.steps.rows[d] > 0) add_rows(named, radix_of(d), atom_.steps.rows[d], on);
-    else kept_result.layout.push_back({dim_of(c_.lanes), named, radix_of(d), on, std::min(lanes_, atom_.steps.lanes[d])});
-  };
-  for (std::size_t d = box_digits; d < box_digits + atom_.agents.size(); ++d) add_dim(d, agent);
-  std::vector<std::size_t> registers;
-  for (std::size_t d = 0; d < box_digits; ++d)
-    if (atom_.steps.depth[d] == 0) registers.push_back(d);
-  std::stable_sort(registers.begin(), registers.end(), [&](std::size_t a, std::size_t b) { return atom_.steps.registers[a] > atom_.steps.registers[b]; });
-  for (const std::size_t d : registers) add_dim(d, "");
-  part.promotions.push_back(std::move(kept_result));
+  for (const Contraction& product : products_) part.promotions.push_back(keep_result(product, above.back(), digits));
   for (const Operand& operand : operands_) part.promotions.push_back(promote_operand(operand, stored_after, digits));
   part.promotions.push_back(stage_result(stored_after, digits));
-  part.promotions.push_back(promote_factor(left_, tiles, digits));
-  part.promotions.push_back(promote_factor(right_, tiles, digits));
+  const std::size_t copied = part.promotions.size();
+  for (const Factor& factor : lefts_) part.promotions.push_back(promote_factor(factor, false, tiles, digits));
+  for (const Factor& factor : rights_) part.promotions.push_back(promote_factor(factor, true, tiles, digits));
   Pipelining pipelining;
   pipelining.after = tiles;
   pipelining.slots = slots();
   const Atom* copies = boxes_ != nullptr ? boxes_ : pieces_;
   const std::string copy = copies == nullptr ? "" : copies->name;
-  for (std::size_t p = part.promotions.size() - 2; p < part.promotions.size(); ++p) pipelining.copies.push_back({part.promotions[p].array, copy});
-  if (!obstacles_.empty()) part.reasons.push_back(subject + "threads copy pieces of both factors, no engine whole boxes: " + obstacles_.front().reason);
-  const bool all_of_sizes = std::all_of(obstacles_.begin(), obstacles_.end(), [](const BoxObstacle& o) { return o.excess.has_value(); });
-  for (const BoxObstacle& obstacle : obstacles_)
-    if (all_of_sizes) part.excess.push_back(*obstacle.excess);
-  part.reasons.push_back(subject + "both factors are copied " + std::to_string(pipelining.ahead()) + " tiles ahead, into " + std::to_string(pipelining.slots) + " slots; to change: pipeline(\"" +
+  for (std::size_t p = copied; p < part.promotions.size(); ++p) pipelining.copies.push_back({part.promotions[p].array, copy});
+  if (!obstacles_.empty()) part.reasons.push_back(subject + "threads copy pieces of the factors, no engine whole boxes: " + obstacles_.front().reason);
+  part.excess = facts_for_boxes();
+  part.reasons.push_back(subject + "the factors are copied " + std::to_string(pipelining.ahead()) + " tiles ahead, into " + std::to_string(pipelining.slots) + " slots; to change: pipeline(\"" +
                          iterator(sums_.back()) + "\", slots=2)");
   part.pipelines.push_back(std::move(pipelining));
   names = digits;
   return part;
 }
 
-std::vector<PartOption> plan_collective(const PlanRequest& request, const Contraction& contraction, const std::string& epilogue, std::string& why_not) {
+std::vector<PartOption> plan_collective(const PlanRequest& request, const std::vector<Contraction>& products, const std::string& epilogue, std::string& why_not, std::vector<isl::pw_aff>& wanted) {
+  const Contraction& contraction = products.front();
   const Atom *box = elementwise(request.machine, false), *store = elementwise(request.machine, true);
-  const AtomPin* pin = request.pins.atom(contraction.statement);
-  const auto& accesses = contraction.view.accesses;
-  const auto element = [&](std::size_t read) { return type_name(request.program().tensor(accesses[1 + read].tensor).type); };
+  const auto element = [&](const Contraction& product, std::size_t access) { return type_name(request.program().tensor(product.view.accesses[access].tensor).type); };
   const auto fits = [&](const Atom& atom) {
-    return atom.is_collective() && atom.find_operand("left")->element == element(contraction.left) && atom.find_operand("right")->element == element(contraction.right) &&
-           atom.find_operand("result")->element == type_name(request.program().tensor(accesses[0].tensor).type) && (!pin || pin->atom == atom.name);
+    return atom.is_collective() && std::all_of(products.begin(), products.end(), [&](const Contraction& product) {
+             const AtomPin* pin = request.pins.atom(product.statement);
+             return atom.find_operand("left")->element == element(product, 1 + product.left) && atom.find_operand("right")->element == element(product, 1 + product.right) &&
+                    atom.find_operand("result")->element == element(product, 0) && (!pin || pin->atom == atom.name);
+           });
   };
+  const auto is_square = [](const Contraction& product) { return product.view.accesses[1 + product.left].tensor == product.view.accesses[1 + product.right].tensor; };
   const auto atom = std::find_if(request.machine.atoms.begin(), request.machine.atoms.end(), fits);
-  if (atom == request.machine.atoms.end() || box == nullptr) why_not = "the machine has no atom that threads run together on " + element(contraction.left);
-  else if (accesses[1 + contraction.left].tensor == accesses[1 + contraction.right].tensor) why_not = "both factors are parts of one tensor, which can be kept in one way only";
-  else if (contraction.init.empty()) why_not = "it does not start from zero in this kernel";
+  if (atom == request.machine.atoms.end() || box == nullptr) why_not = "the machine has no atom that threads run together on " + element(contraction, 1 + contraction.left);
+  else if (std::any_of(products.begin(), products.end(), is_square)) why_not = "both factors are parts of one tensor, which can be kept in one way only";
+  else if (std::any_of(products.begin(), products.end(), [](const Contraction& product) { return product.init.empty(); })) why_not = "it does not start from zero in this kernel";
   else if (epilogue.empty()) why_not = "no statement alone takes its result element by element, in rows of its own that only another product reads";
   else {
     std::vector<PartOption> options;
-    const auto planner_of = [&](const Contraction& product, const std::vector<SideLoop>& rows, long groups, long lanes, double least_lanes) {
-      const auto planner = std::make_shared<CollectivePlanner>(request, product, epilogue, *atom, *box, *store, rows, groups, lanes, least_lanes);
-      return planner->shape(why_not) ? planner : nullptr;
+    const auto planner_of = [&](const std::vector<Contraction>& all, const std::vector<SideLoop>& rows, long groups, long lanes, double least_lanes) {
+      const auto planner = std::make_shared<CollectivePlanner>(request, all, epilogue, *atom, *box, *store, rows, groups, lanes, least_lanes);
+      std::string reason, still;
+      if (planner->shape(reason)) return planner;
+      if (why_not.empty() || !planner->is_small()) why_not = reason;
+      std::vector<isl::pw_aff> facts = planner->facts_for_boxes();
+      planner->suppose_boxes();
+      if (wanted.empty() && !facts.empty() && planner->shape(still)) wanted = std::move(facts);
+      return std::shared_ptr<CollectivePlanner>();
     };
     const auto add = [&](const std::shared_ptr<CollectivePlanner>& planner) {
       if (planner != nullptr) options.push_back({planner->label(), planner->seconds(), [planner](NameTable& names) { return planner->build(names); }});
     };
     const auto one_loop = [&](const Contraction& product, long groups) { return std::vector<SideLoop>{{product.rows, rows_of(*atom, groups)}}; };
     std::vector<long> widths = {256, 128};
-    if (contraction.view.ranges[contraction.lanes].typical <= kNarrow) widths.push_back(long(kNarrow));
+    if (contraction.view.ranges[contraction.lanes].typical <= kNarrow || products.size() > 2) widths.push_back(long(kNarrow));
     const std::vector<std::vector<SideLoop>> shared = share_rows(request, contraction, *atom, kGroups);
     double all_rows = contraction.view.ranges[contraction.rows].typical;
     for (const std::size_t m : contraction.outer_left) all_rows *= contraction.view.ranges[m].typical;
     for (const long lanes : widths) {
-      add(planner_of(contraction, one_loop(contraction, kGroups), kGroups, lanes, kLeastSide));
+      add(planner_of(products, one_loop(contraction, kGroups), kGroups, lanes, kLeastSide));
       std::shared_ptr<CollectivePlanner> best;
       for (const std::vector<SideLoop>& rows : shared)
-        if (const auto planner = planner_of(contraction, rows, kGroups, lanes, kLeastSide); planner != nullptr && (best == nullptr || planner->seconds() < best->seconds())) best = planner;
+        if (const auto planner = planner_of(products, rows, kGroups, lanes, kLeastSide); planner != nullptr && (best == nullptr || planner->seconds() < best->seconds())) best = planner;
       add(best);
     }
     if (all_rows <= kFewRows && atom->find_operand("left")->element == atom->find_operand("right")->element) {
-      Contraction turned = contraction;
-      std::swap(turned.left, turned.right);
-      std::swap(turned.rows, turned.lanes);
-      for (const long lanes : {16L, 32L, 64L, 128L}) add(planner_of(turned, one_loop(turned, 1), 1, lanes, kLeastFew));
+      std::vector<Contraction> turned = products;
+      for (Contraction& product : turned) {
+        std::swap(product.left, product.right);
+        std::swap(product.rows, product.lanes);
+      }
+      for (const long lanes : {16L, 32L, 64L, 128L}) add(planner_of(turned, one_loop(turned.front(), 1), 1, lanes, kLeastFew));
     }
     std::stable_sort(options.begin(), options.end(), [](const PartOption& a, const PartOption& b) { return a.seconds < b.seconds; });
+    if (!options.empty()) wanted.clear();
     return options;
   }
   return {};

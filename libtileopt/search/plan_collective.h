@@ -12,8 +12,12 @@ namespace tileopt {
 /// The statement of the kernel that alone reads the result, element by element, and makes an element of another tensor of each; "" = none.
 std::string find_epilogue(const PlanRequest& request, const Contraction& contraction);
 
+/// Their instances have the same loops, their results lie alike: where one epilogue takes both, one tile computes both.
+bool run_alike(const Program& program, const Contraction& first, const Contraction& second);
+
 /// Options, best first; empty (with the reason) where the machine has no such atom for the factors, or no part of the problem is large enough.
-/// The part holds the statement, its initialisation and its epilogue: what find_epilogue has found.
-std::vector<PartOption> plan_collective(const PlanRequest& request, const Contraction& contraction, const std::string& epilogue, std::string& why_not);
+/// The part holds the products (of which any two run_alike), their initialisations and their epilogue: what find_epilogue has found for each.
+/// `wanted`: facts about the sizes that would give an option where there is none (PlanPart::excess).
+std::vector<PartOption> plan_collective(const PlanRequest& request, const std::vector<Contraction>& products, const std::string& epilogue, std::string& why_not, std::vector<isl::pw_aff>& wanted);
 
 }  // namespace tileopt

@@ -136,7 +136,7 @@ bool KernelPlanner::add_generic_part(Strategy& strategy, const std::vector<std::
 
 std::optional<Strategy> KernelPlanner::contraction_strategy(bool together) {
   Strategy strategy{together ? "collective contraction" : "contraction", "original", {}};
-  std::vector<std::string> taken;  // epilogues
+  std::vector<std::string> taken;  // epilogues, and products that meet in one
   std::vector<Contraction> found;
   std::vector<ReductionTile> windows;
   for (const std::string& name : kernel().statements()) {
@@ -172,12 +172,18 @@ std::optional<Strategy> KernelPlanner::contraction_strategy(bool together) {
     std::string why_not;
     if (together && contraction != found.end()) {
       const std::string epilogue = find_epilogue(request_, *contraction);
-      std::vector<PartOption> options = plan_collective(request_, *contraction, epilogue, why_not);
+      std::vector<Contraction> products = {*contraction};
+      for (const Contraction& other : found)
+        if (!epilogue.empty() && other.statement != name && !contains(taken, other.statement) && find_epilogue(request_, other) == epilogue && run_alike(kernel().program(), *contraction, other)) products.push_back(other);
+      std::vector<isl::pw_aff> wanted;
+      std::vector<PartOption> options = plan_collective(request_, products, epilogue, why_not, wanted);
+      excess_.insert(excess_.end(), wanted.begin(), wanted.end());
       if (options.empty()) note(name + " is not computed by threads together: " + why_not);
       else {
         if (!flush()) return std::nullopt;
         any = any_together = true;
         taken.push_back(epilogue);
+        for (const Contraction& product : products) taken.push_back(product.statement);
         strategy.options.push_back(std::move(options));
         continue;
       }

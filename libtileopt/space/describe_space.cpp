@@ -121,9 +121,17 @@ std::vector<Sketch> SpaceBuilder::sketch(const Plan& whole) const {
   const Program& program = *std::get<RewrittenProgram>(rewritten).program;
   const TypicalSizes sizes = complete_sizes(program, options_.typical_sizes);
   const Plan planned = running_at(whole, program, sizes);
+  // A pin is of all versions: what only one of them can take is left to the planner.
+  const auto all_take = [&](const std::string& statement, const std::string& atom) {
+    return std::all_of(whole.kernels.begin(), whole.kernels.end(), [&](const KernelPlan& version) {
+      const auto found = version.atoms.find(statement);
+      return contains(version.statements, statement) ? found != version.atoms.end() && found->second.atom == atom : true;
+    });
+  };
   for (const KernelPlan& kernel : planned.kernels) {
     for (const std::string& statement : register_tiles(machine_, kernel)) {
-      tiles.push_back({"atom", {statement, "\"" + kernel.atoms.at(statement).atom + "\""}, {}, {}});
+      const std::string& atom = kernel.atoms.at(statement).atom;
+      if (all_take(statement, atom)) tiles.push_back({"atom", {statement, "\"" + atom + "\""}, {}, {}});
       scalars.push_back({"atom", {statement, "\"scalar\""}, {}, {}});
     }
   }

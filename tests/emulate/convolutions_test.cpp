@@ -55,6 +55,23 @@ TEST_F(ConvolutionsTest, RowsOfOneLoopMayBeShiftedToo) {
   if (takes_all()) expect_right(conv(), "", {{{"N", 2}, {"H", 2}, {"W", 131}, {"C", 72}, {"F", 72}}}, "h200", wide);
 }
 
+/// Maps of 28 x 28 are no whole tiles of columns or rows; 128 images are.
+TEST_F(ConvolutionsTest, RowsMayRunAlongImages) {
+  const Sizes images = {{"N", 128}, {"H", 28}, {"W", 28}, {"C", 128}, {"F", 128}};
+  EXPECT_NE(compile(parse(conv()), "", "h200", images).text.source.find("tileopt_list{64, 1, 1, 128}, 128)"), std::string::npos);
+  expect_right(conv(), "", {{{"N", 3}, {"H", 2}, {"W", 3}, {"C", 72}, {"F", 72}}, {{"N", 130}, {"H", 1}, {"W", 1}, {"C", 8}, {"F", 8}}}, "h200", images);
+}
+
+/// Any number of channels: boxes where their rows start at multiples of 16 bytes, plain loops elsewhere.
+TEST_F(ConvolutionsTest, SizesChooseBetweenBoxesAndLoops) {
+  const std::string text = convolution("F, 3, 3, C", "G[f, r, s, c]", "C >= 0");
+  const Module module = compile(parse(text), "", "h200", kMaps);
+  ASSERT_EQ(module.plan.kernels.size(), 2u);
+  EXPECT_EQ(module.plan.kernels[0].atoms.at("acc").atom, "wgmma_f16");
+  EXPECT_EQ(module.plan.kernels[1].atoms.count("acc"), 0u);
+  expect_right(text, "", {{{"N", 2}, {"H", 3}, {"W", 5}, {"C", 72}, {"F", 40}}, {{"N", 2}, {"H", 3}, {"W", 5}, {"C", 7}, {"F", 5}}}, "h200", kMaps);
+}
+
 TEST_F(ConvolutionsTest, WeightsMayLieAnyWay) {
   const std::vector<Sizes> sizes = {{{"N", 1}, {"H", 5}, {"W", 9}, {"C", 64}, {"F", 40}}};
   expect_right(convolution("F, 3, 3, C", "G[f, r, s, c]", "C % 8 == 0"), "", sizes, "h200", kMaps);
@@ -108,8 +125,10 @@ TEST_F(ConvolutionsTest, EpiloguesReadTilesOfOthers) {
 }
 
 TEST_F(ConvolutionsTest, WhatIsNoTileIsSaid) {
-  EXPECT_NE(reasons(convolution("F, 3, 3, C", "G[f, r, s, c]", "C % 8 == 0", "C", "9"), kMaps).find("I is read in steps of 9 along h, and what copies its tiles takes neighbours"), std::string::npos);
-  EXPECT_NE(reasons(convolution("F, 3, 3, C", "G[f, r, s, c]", "C >= 0"), kMaps).find("rows of several loops are copied as boxes"), std::string::npos);
+  const std::string line = "@numerics(contract=True, flush_subnormals=True)\ndef conv(I: f16[9 * W, C], G: f16[F, 3, C], O: out[f16[W, F]]):\n    assume(C % 8 == 0)\n    for w, f in grid(W, F):\n"
+                           "        acc: f32 = sum(f32(I[9 * w + s, c]) * f32(G[f, s, c]) for s, c in grid(3, C))\n        O[w, f] = f16(acc)\n";
+  EXPECT_NE(reasons(line, {{"W", 4096}, {"C", 256}, {"F", 256}}).find("I is read in steps of 9 along w, and what copies its tiles takes neighbours"), std::string::npos);
+  EXPECT_NE(reasons(convolution("F, 3, 3, C", "G[f, r, s, c]", "C >= 0"), kMaps).find("tiles of several sums are copied as boxes where one has as many terms as the sizes say: rows of I may start between multiples of 16 bytes"), std::string::npos);
 }
 
 std::vector<Fault> faults() {
