@@ -19,11 +19,13 @@ constexpr long kMostBoxes = 8;         ///< that an engine fills
 constexpr double kOtherBytes = 512;    ///< barriers of the slots, and gaps between arrays
 constexpr long kBand = 16;             ///< blocks along the rows that run beside each other, so that they share what they read
 constexpr long kMostLanes = 256;       ///< of all tiles of a block: half of the registers that a thread has
+constexpr double kNarrowSide = 128;     ///< up to which the columns are a tile's rows: lanes are what a factor is read once for
 constexpr double kNarrow = 64;         ///< lanes of a tile for results that have no more
 constexpr double kLeastSum = 64;       ///< terms from which tiles pay
 constexpr double kLeastSide = 64;
 constexpr long kNarrowLanes = 64;       ///< of a tile whose blocks run beside each other (H200, 3 x 3 convolution of 64 by 64 channels, 224^2, of cuDNN: one block .68, two .79, three .84)
 constexpr double kNarrowBlocks = 3;
+constexpr double kLowBlocks = 2;        ///< the same of tiles whose rows one group of agents computes
 constexpr double kReservedBytes = 1024; ///< of a block's memory, by the machine itself
 constexpr double kStartCycles = 4000;  ///< of a block: first copies, last stores
 
@@ -262,8 +264,9 @@ long CollectivePlanner::slots() const {
   if (space == nullptr) return 0;
   const auto fit = [&](double bytes) { return long((bytes - double(stage_bytes()) - kOtherBytes) / double(slot_bytes())); };
   // A narrow tile is soon done: blocks beside each other hide what each of them waits for at its start and its end.
-  if (boxes_ != nullptr && groups_ > 1 && lanes_ <= kNarrowLanes && request_.machine.multiprocessor) {
-    const long beside = fit(double(request_.machine.multiprocessor->shared_bytes) / kNarrowBlocks - kReservedBytes);
+  const bool low = groups_ == 1 && lanes_ > kFewRows;
+  if (boxes_ != nullptr && ((groups_ > 1 && lanes_ <= kNarrowLanes) || low) && request_.machine.multiprocessor) {
+    const long beside = fit(double(request_.machine.multiprocessor->shared_bytes) / (low ? kLowBlocks : kNarrowBlocks) - kReservedBytes);
     if (beside >= 2) return beside;
   }
   const double room = space->capacity - double(stage_bytes()) - kOtherBytes;
@@ -544,13 +547,17 @@ std::vector<PartOption> plan_collective(const PlanRequest& request, const std::v
         if (const auto planner = planner_of(products, rows, kGroups, lanes, kLeastSide); planner != nullptr && (best == nullptr || planner->seconds() < best->seconds())) best = planner;
       add(best);
     }
-    if (all_rows <= kFewRows && atom->find_operand("left")->element == atom->find_operand("right")->element) {
+    const bool narrow = contraction.view.ranges[contraction.lanes].typical <= kNarrowSide;
+    if ((all_rows <= kFewRows || narrow) && atom->find_operand("left")->element == atom->find_operand("right")->element) {
       std::vector<Contraction> turned = products;
       for (Contraction& product : turned) {
         std::swap(product.left, product.right);
         std::swap(product.rows, product.lanes);
       }
-      for (const long lanes : {16L, 32L, 64L, 128L}) add(planner_of(turned, one_loop(turned.front(), 1), 1, lanes, kLeastFew));
+      const long groups = narrow && contraction.view.ranges[contraction.lanes].typical > kLeastSide ? kGroups : 1;
+      if (all_rows <= kFewRows)
+        for (const long lanes : {16L, 32L, 64L, 128L}) add(planner_of(turned, one_loop(turned.front(), 1), 1, lanes, kLeastFew));
+      else add(planner_of(turned, one_loop(turned.front(), groups), groups, widths.front(), kLeastSide));
     }
     std::stable_sort(options.begin(), options.end(), [](const PartOption& a, const PartOption& b) { return a.seconds < b.seconds; });
     if (!options.empty()) wanted.clear();

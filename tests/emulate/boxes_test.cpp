@@ -63,6 +63,17 @@ TEST_F(BoxesTest, FewRowsAreLanes) {
   if (takes_all()) expect_right(nn(), "", {{{"M", 40}, {"N", 136}, {"K", 136}}}, "h200", {{"M", 128}, {"N", 8192}, {"K", 8192}});
 }
 
+/// So are many rows beside few columns: a wide tile reads less of the block's memory for a product.
+TEST_F(BoxesTest, FewColumnsAreRowsOfATile) {
+  const auto tall = [](long columns) { return Sizes{{"M", 65536}, {"N", columns}, {"K", 4096}}; };
+  const std::string one = compile(parse(nt()), "", "h200", tall(64)).text.source, two = compile(parse(nt()), "", "h200", tall(128)).text.source;
+  EXPECT_NE(one.find("tileopt_wgmma_bf16_n256<0, 0>(acc_tile, tileopt_matrix(B_shared"), std::string::npos);
+  EXPECT_NE(one.find("__launch_bounds__(128"), std::string::npos);
+  EXPECT_NE(two.find("__launch_bounds__(256"), std::string::npos);
+  expect_right(nt(), "", {{{"M", 300}, {"N", 40}, {"K", 136}}}, "h200", tall(64));
+  if (takes_all()) expect_right(nn(), "", {{{"M", 300}, {"N", 104}, {"K", 136}}}, "h200", tall(128));
+}
+
 /// Nothing to write a local for: the result of the sum is what is stored.
 TEST_F(BoxesTest, AResultOfTheSumsTypeAccumulatesInALocal) {
   const std::shared_ptr<const Program> program = parse(

@@ -49,7 +49,7 @@ TEST_F(ConvolutionsTest, EverySideMayBeCut) {
 }
 
 TEST_F(ConvolutionsTest, RowsOfOneLoopMayBeShiftedToo) {
-  const Sizes wide = {{"N", 8}, {"H", 4}, {"W", 1024}, {"C", 64}, {"F", 64}};
+  const Sizes wide = {{"N", 8}, {"H", 4}, {"W", 1024}, {"C", 64}, {"F", 256}};
   const std::shared_ptr<const Program> program = parse(conv());
   EXPECT_NE(compile(program, "", "h200", wide).text.source.find("tileopt_list{64, 128, 1, 1}, 128)"), std::string::npos);
   if (takes_all()) expect_right(conv(), "", {{{"N", 2}, {"H", 2}, {"W", 131}, {"C", 72}, {"F", 72}}}, "h200", wide);
@@ -84,6 +84,13 @@ TEST_F(ConvolutionsTest, NobodyIsToldThatALoopOfProductsRuns) {
   const std::string text = convolution("F, 3, 3, 128", "G[f, r, s, c]", "F % 8 == 0", "128");
   EXPECT_NE(compile(parse(text), "", "h200", kMaps).text.source.find("if (tileopt_unknown(0 <= 17)) {"), std::string::npos);
   expect_right(text, "", {{{"N", 1}, {"H", 2}, {"W", 3}, {"F", 8}}}, "h200", kMaps);
+}
+
+/// Few filters are the rows of a tile: its lanes are what the weights are read once for.
+TEST_F(ConvolutionsTest, FewFiltersAreRows) {
+  const Sizes few = {{"N", 32}, {"H", 224}, {"W", 224}, {"C", 64}, {"F", 64}};
+  EXPECT_NE(compile(parse(conv()), "", "h200", few).text.source.find("tileopt_wgmma_f16_n256"), std::string::npos);
+  expect_right(conv(), "", {{{"N", 1}, {"H", 2}, {"W", 131}, {"C", 72}, {"F", 40}}}, "h200", few);
 }
 
 /// Of the input every second column and row: boxes leave the others out.
