@@ -14,7 +14,7 @@ tool=build/demo/tileopt-schedule
 "$tool" --version
 sizes=(
   argmax_rows:R=4096,N=1000 top_k:R=512,N=1000,K=8
-  batched_gemm_bias_gelu:B=8,M=128,N=512,K=256 causal_attention:H=4,S=512,D=64 cholesky:N=1024
+  batched_gemm_bias_gelu:B=8,M=128,N=512,K=256 causal_attention:H=4,S=512,D=64 cholesky:N=1024 cholesky_solve:N=512,R=256
   conv2d:N=1,H=56,W=56,C=64,F=64 cumsum:R=4096,N=1000 depthwise_conv2d:N=1,H=112,W=112,C=64
   dilated_conv2d:N=1,H=56,W=56,C=64,F=64 embedding:T=4096,V=30000,D=256 floyd_warshall:N=512 gemm:M=1024,N=1024,K=1024
   gemm_bf16:M=1024,N=1024,K=1024 gemm_int4:M=512,N=512,K=512 gemm_int8:M=512,N=512,K=512 histogram:N=4000000,B=256 jacobi_2d:N=2000,T=50

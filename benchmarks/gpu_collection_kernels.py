@@ -166,7 +166,7 @@ def mttkrp(I, J, K, R):
     return Case(dict(X=X, B=B, C=C, Y=empty(I, R)), ["Y"], 4 * I * J * K, 2 * I * J * K * R, lambda: (torch.einsum("ijk,jr,kr->ir", X, B, C),), error=1e-3)
 
 
-@kernel(composed="an mm for every group", T=16384, K=1024, N=1024, G=16)
+@kernel(composed="an mm for every group", T=1024, K=256, N=256, G=8)
 def ragged_grouped_gemm(T, K, N, G):
     X, W = floats(T, K), floats(G, K, N)
     bounds = [0, *sorted(torch.randint(0, T + 1, (G - 1,)).tolist()), T]
@@ -496,7 +496,7 @@ def seidel_2d(N, T):
     return inout(["A"], dict(A=A), {}, bytes=16 * N * N * T, flops=9 * N * N * T, wanted=wanted, error=1e-11)
 
 
-@kernel(composed="N times torch.minimum(D, D[:, k:k + 1] + D[k])", N=2048)
+@kernel(composed="N times torch.minimum(D, D[:, k:k + 1] + D[k])", N=512)
 def floyd_warshall(N):
     D = torch.rand(N, N, device=device) * 100
 

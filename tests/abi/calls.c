@@ -1,8 +1,7 @@
 /* Random sequences of calls, right and wrong: handles that are NULL, freed, of another type or never were one, texts that are nonsense. Every
  * answer must be a success or an error that explains itself, never `internal`; at the end nothing may be alive.
  *   abi_calls SECONDS [SEED [stop]]
- * With `stop` calls are cancelled and run out of time, too. isl loses memory where it is stopped inside its parser, so leaks are looked for
- * without.
+ * With `stop` calls are cancelled and run out of time, too; what isl loses by itself then is listed in isl_leaks.supp.
  * Built with TILEOPT_LIBFUZZER the bytes of a fuzzer take the place of the random numbers. */
 #define TILEOPT_EXPERIMENTAL
 #include <stdint.h>

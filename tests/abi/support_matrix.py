@@ -3,6 +3,7 @@
     support_matrix.py CLIENT_FOLDER REPOSITORY          compares
     support_matrix.py CLIENT_FOLDER REPOSITORY --print  prints the table to paste
 """
+import json
 import os
 import sys
 import time
@@ -10,6 +11,12 @@ import time
 sys.path.insert(0, sys.argv[1])
 import tileopt  # noqa: E402
 
+CONVOLUTION = """@numerics(contract=True, flush_subnormals=True)
+def conv(I: f16[N, H + 2, W + 2, 128], K: f16[3, 3, 128, 256], O: out[f16[N, H, W, 256]]):
+    for n, h, w, f in grid(N, H, W, 256):
+        acc: f32 = sum(f32(I[n, h + r, w + s, c]) * f32(K[r, s, c, f]) for r, s, c in grid(3, 3, 128))
+        O[n, h, w, f] = f16(acc)
+"""
 MACHINES = [("OpenMP C", "x86-64-v3"), ("plain C", "c11"), ("CUDA", "h100"), ("HIP", "mi300x")]
 # What a form is, and the kernel of benchmarks/kernels (or a text) that stands for it.
 FORMS = [
@@ -19,6 +26,12 @@ FORMS = [
     ("bf16 products, f32 sums", "gemm_bf16"),
     ("int8 products", "gemm_int8"),
     ("packed 4-bit operands", "gemm_int4"),
+    ("bf16 products with bias and gelu",
+     "@numerics(contract=True, flush_subnormals=True)\n"
+     "def layer(A: bf16[M, K], W: bf16[N, K], b: bf16[N], C: out[bf16[M, N]]):\n    for i, j in grid(M, N):\n"
+     "        acc: f32 = sum(f32(A[i, k]) * f32(W[j, k]) for k in range(K))\n        x: f32 = acc + f32(b[j])\n"
+     "        C[i, j] = bf16(f32(0.5) * x * (f32(1.0) + tanh(f32(0.7978845608) * (x + f32(0.044715) * x * x * x))))\n"),
+    ("f16 convolutions, channels last", CONVOLUTION),
     ("windows", "conv2d"),
     ("triangular domains",
      "@numerics(contract=True)\n"
@@ -39,6 +52,8 @@ FORMS = [
     ("conditions on data",
      "def relu(X: f32[M, N], Y: inout[f32[M, N]]):\n    for i, j in grid(M, N):\n        if X[i, j] > 0.0:\n            Y[i, j] = X[i, j]\n"),
 ]
+# On Hopper, what threads run together, and how many versions of a kernel the sizes choose from: form, text.
+HOPPER = ["bf16 products, f32 sums", "bf16 products with bias and gelu", "f16 convolutions, channels last", "matrix products", "reductions, rows of several passes"]
 BUILT = [("built: loops", None), ("built: strides and order", "strides"), ("built: a skewed isl schedule", "{ S[i,j] -> [i + j, j] }")]
 
 
@@ -65,18 +80,44 @@ def answer(make, machine):
     return "proved" if '"refuted"' not in module.text("certificate") else "refuted"
 
 
+def text_of(source, repository):
+    return source if "\n" in source else open(os.path.join(repository, "benchmarks", "kernels", source + ".tile")).read()
+
+
+def hopper(session, repository):
+    """A line a form of HOPPER: versions, and the instructions and engines by the names of the Plan's atoms."""
+    forms = dict(FORMS)
+    lines = ["| form, for an H100 | versions | atoms of the Plan |", "| --- | --- | --- |"]
+    for form in HOPPER:
+        module = session.parse(text_of(forms[form], repository)).compile(machine="h100")
+        kernels = json.loads(module.text("plan"))["kernels"]
+        versions = [kernel for kernel in kernels if kernel.get("when")]
+        lines.append(f"| {form} | {len(versions) or 1} | {', '.join(sorted(atoms(kernels))) or 'none'} |")
+    return "\n".join(lines) + "\n"
+
+
+def atoms(plan):
+    """Every value of a field `atom` in a Plan."""
+    if isinstance(plan, list):
+        return set().union(*(atoms(part) for part in plan)) if plan else set()
+    if not isinstance(plan, dict):
+        return set()
+    here = {plan["atom"]} if isinstance(plan.get("atom"), str) and plan["atom"] else set()
+    return here | atoms(list(plan.values()))
+
+
 def table(repository):
     session = tileopt.Session()
     lines = ["| form | " + " | ".join(name for name, _ in MACHINES) + " |", "| --- |" + " --- |" * len(MACHINES)]
     for form, source in FORMS:
-        text = source if "\n" in source else open(os.path.join(repository, "benchmarks", "kernels", source + ".tile")).read()
+        text = text_of(source, repository)
         start = time.time()
         cells = [answer(lambda: session.parse(text), machine) for _, machine in MACHINES]
         print(f"{form}: {time.time() - start:.1f} s", file=sys.stderr)
         lines.append("| " + form + ("" if "\n" in source else f" (`{source}`)") + " | " + " | ".join(cells) + " |")
     for form, variant in BUILT:
         lines.append("| " + form + " | " + " | ".join(answer(lambda: built(session, variant), machine) for _, machine in MACHINES) + " |")
-    return "\n".join(lines) + "\n"
+    return "\n".join(lines) + "\n\n" + hopper(session, repository)
 
 
 def main():
