@@ -45,6 +45,7 @@ class AtomAwaiter {
     std::size_t leaves = 0, flying = 0, syncs = 0;
     const Pipe* pipe = nullptr;
     bool one_pipe = true;
+    bool all_fly() const { return leaves > 0 && leaves == flying && syncs == 0 && one_pipe; }
   };
   void count(const AstNodePtr& node, Census& census) const {
     if (node == nullptr) return;
@@ -63,6 +64,20 @@ class AtomAwaiter {
     Census census;
     count(node, census);
     return census;
+  }
+
+  /// Neighbours that fly on one pipe are one group: opened, closed and awaited together.
+  std::vector<AstNodePtr> grouped(const std::vector<AstNodePtr>& children) const {
+    std::vector<AstNodePtr> result;
+    const Pipe* last = nullptr;
+    for (const AstNodePtr& child : children) {
+      const Census census = census_of(child);
+      const Pipe* pipe = census.all_fly() ? census.pipe : nullptr;
+      if (pipe == nullptr || last == nullptr || pipe->name != last->name) result.push_back(child);
+      else result.back() = make_node(AstBlock{{result.back(), child}});
+      last = pipe;
+    }
+    return result;
   }
 
   AstNodePtr host(const AstNodePtr& node) {
@@ -85,7 +100,7 @@ class AtomAwaiter {
       return meets && fences_ && later != nullptr && later->fenced ? make_node(AstBlock{{statement(SyncKind::fence, *later), node}}) : node;
     }
     const Census census = census_of(node);
-    if (census.leaves > 0 && census.leaves == census.flying && census.syncs == 0 && census.one_pipe) {
+    if (census.all_fly()) {
       std::vector<AstNodePtr> steps = {node, statement(SyncKind::commit, *census.pipe)};
       const Place place = place_in_ring(node);
       flying_ = groups_in_flight(place);
@@ -96,7 +111,7 @@ class AtomAwaiter {
     const auto* loop = std::get_if<AstFor>(&node->node);
     const bool repeats = loop != nullptr;
     const bool in_order = std::holds_alternative<AstBlock>(node->node);
-    std::vector<AstNodePtr> children = children_of(node);
+    std::vector<AstNodePtr> children = in_order ? grouped(children_of(node)) : children_of(node);
     const Pipe* after = repeats && census.pipe != nullptr ? census.pipe : later;
     for (std::size_t i = children.size(); i-- > 0;) {
       const Census inside = census_of(children[i]);

@@ -33,12 +33,24 @@ TEST_F(ProductsTest, AFactorOfBothIsCopiedOnce) {
   EXPECT_EQ(module.plan.kernels.size(), 1u);
   EXPECT_TRUE(is_together(module, "s0") && is_together(module, "s1"));
   EXPECT_EQ(plan.pipelines.front().copies.size(), 3u);
+  // They are one group in flight.
+  const std::string& text = module.text.source;
+  const std::size_t commit = text.find("tileopt_wgmma_commit();");
+  EXPECT_NE(commit, std::string::npos);
+  EXPECT_EQ(text.find("tileopt_wgmma_commit();", commit + 1), std::string::npos);
+  EXPECT_NE(text.find("tileopt_wgmma_wait(1);"), std::string::npos);
   expect_right(swiglu(), "", {{{"M", 8}, {"N", 8}, {"K", 0}}, {{"M", 136}, {"N", 200}, {"K", 328}}});
 }
 
 TEST_F(ProductsTest, FactorsMayAllDiffer) {
   EXPECT_EQ(compile(parse(apart()), "").plan.kernels.front().pipelines.front().copies.size(), 4u);
   expect_right(apart(), "", {{{"M", 72}, {"N", 136}, {"K", 136}}});
+}
+
+TEST_F(ProductsTest, ThreadsCopyPiecesWhereRowsStartAnywhere) {
+  const std::string any = products("X: bf16[M, K], W: bf16[N, K], V: bf16[N, K]", "K >= 0", {"f32(X[i, k]) * f32(W[j, k])", "f32(X[i, k]) * f32(V[j, k])"}, kGate);
+  EXPECT_EQ(compile(parse(any), "").plan.kernels.size(), 2u);
+  expect_right(any, "", {{{"M", 72}, {"N", 40}, {"K", 134}}});
 }
 
 TEST_F(ProductsTest, FewRowsAreLanesOfAllProducts) {
