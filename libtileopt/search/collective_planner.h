@@ -89,7 +89,7 @@ class CollectivePlanner {
   /// From here on as if the sizes were known to grant them.
   void suppose_boxes() { boxes_ = engine_; }
   std::string label() const { return atom_.name + " tiles of " + std::to_string(rows()) + "x" + std::to_string(lanes_); }
-  double seconds() const;
+  double seconds() const;  ///< predicted, to rank tiles
   PlanPart build(NameTable& names) const;
 
  private:
@@ -133,6 +133,7 @@ class CollectivePlanner {
   bool order_sums(std::string& why_not);
   std::optional<long> iterations(std::size_t m) const;
   double terms() const;
+  double step_cycles() const;
   std::size_t iterator_of(std::size_t m) const;
   std::size_t result_read() const;
   long operand_elements(const Operand& operand) const;

@@ -1,6 +1,7 @@
 #include "search/plan_collective.h"
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
 #include <set>
 
@@ -11,6 +12,7 @@ namespace tileopt {
 namespace {
 
 constexpr long kGroups = 2;            ///< of agents that run an atom together, in a block: one issues while the other waits
+constexpr long kMostGroups = 3;        ///< the same where the problem's sizes or its lines want it: less is fetched for a product
 constexpr double kFewRows = 128;       ///< up to which the columns are the tile's rows: few rows are its lanes, and blocks are many
 constexpr double kLeastFew = 1;        ///< of those: one row alone still reads the large factor once, by blocks enough
 constexpr long kGroupRows = 8;         ///< that a swizzled matrix repeats after
@@ -27,6 +29,7 @@ constexpr long kNarrowLanes = 64;       ///< of a tile whose blocks run beside e
 constexpr double kNarrowBlocks = 3;
 constexpr double kLowBlocks = 2;        ///< the same of tiles whose rows one group of agents computes
 constexpr double kReservedBytes = 1024; ///< of a block's memory, by the machine itself
+constexpr double kFetched = 64;         ///< bytes a cycle that a multiprocessor takes from the second cache (NVIDIA H100 whitepaper: L2 to L1)
 constexpr double kStartCycles = 4000;  ///< of a block: first copies, last stores
 
 /// The elementwise atom with the narrowest, or the widest, accesses: what sets registers, and what stores them.
@@ -254,6 +257,7 @@ bool CollectivePlanner::shape(std::string& why_not) {
   else if (rows_.size() > 1 && !stores_lanes()) why_not = "rows of several loops lie side by side in the result";
   else if (const auto across = std::find_if(rights_.begin(), rights_.end(), [](const Factor& f) { return !f.along_is_fast; }); lanes_ < depth_ && across != rights_.end()) why_not = across->access->tensor + " lies along few lanes, and rows of its matrix have " + std::to_string(depth_) + " elements";
   else if (!find_operands(why_not)) return false;
+  else if (groups_ > kGroups && boxes_ == nullptr) why_not = "three groups of threads copy no pieces";
   else if (slots() < 2) why_not = "two slots of both factors do not fit in the memory of a block";
   else return true;
   return false;
@@ -282,9 +286,24 @@ double CollectivePlanner::seconds() const {
     if (m != c_.lanes && !is_row(m) && std::count(c_.reduction.begin(), c_.reduction.end(), m) == 0) blocks *= range(m).typical;
   const Machine& machine = request_.machine;
   const double waves = double(long((blocks + machine.cores - 1) / machine.cores));
-  // The factors of a tile come through the block's memory: a narrow tile reads more for a product.
-  const double products = double(rows()) * double(lanes_) / atom_.throughput * (1 + 24.0 / double(lanes_));
-  return waves * (terms() * products * double(products_.size()) + kStartCycles) / machine.frequency;
+  return waves * (terms() / double(depth_) * step_cycles() + kStartCycles) / machine.frequency;
+}
+
+/// Of one tile of the sum: products; what the instructions read of the block's memory and what copies write there; what copies fetch, of
+/// which rows that do not start with a line touch half a line more.
+double CollectivePlanner::step_cycles() const {
+  const double row_bytes = double(depth_) * element_bytes(), products = double(products_.size()) * double(rows()) * double(lanes_) * double(depth_) / atom_.throughput;
+  const double read = double(products_.size()) * double(groups_) * double(group_rows_ + lanes_) * row_bytes;
+  const auto lines = [&](const Factor& factor, std::size_t across) {
+    const double pitch = range(factor.along_is_fast ? sum_ : across).typical * element_bytes();
+    return std::fmod(pitch, row_bytes) == 0 ? 1.0 : 1.5;
+  };
+  double fetched = 0;
+  for (const Factor& factor : lefts_) fetched += double(factor.extent()) * row_bytes * lines(factor, rows_.back().member);
+  for (const Factor& factor : rights_) fetched += double(factor.extent()) * row_bytes * lines(factor, c_.lanes);
+  const auto& sm = request_.machine.multiprocessor;
+  const double shared = sm ? double(sm->banks * sm->bank_bytes) : kFetched;
+  return std::max({products, (read + double(slot_bytes())) / shared, fetched / kFetched});
 }
 
 Promotion CollectivePlanner::promote_factor(const Factor& factor, bool right, const std::string& after, NameTable& digits) const {
@@ -537,15 +556,17 @@ std::vector<PartOption> plan_collective(const PlanRequest& request, const std::v
     const auto one_loop = [&](const Contraction& product, long groups) { return std::vector<SideLoop>{{product.rows, rows_of(*atom, groups)}}; };
     std::vector<long> widths = {256, 128};
     if (contraction.view.ranges[contraction.lanes].typical <= kNarrow || products.size() > 2) widths.push_back(long(kNarrow));
-    const std::vector<std::vector<SideLoop>> shared = share_rows(request, contraction, *atom, kGroups);
     double all_rows = contraction.view.ranges[contraction.rows].typical;
     for (const std::size_t m : contraction.outer_left) all_rows *= contraction.view.ranges[m].typical;
-    for (const long lanes : widths) {
-      add(planner_of(products, one_loop(contraction, kGroups), kGroups, lanes, kLeastSide));
-      std::shared_ptr<CollectivePlanner> best;
-      for (const std::vector<SideLoop>& rows : shared)
-        if (const auto planner = planner_of(products, rows, kGroups, lanes, kLeastSide); planner != nullptr && (best == nullptr || planner->seconds() < best->seconds())) best = planner;
-      add(best);
+    for (long groups = kGroups; groups <= kMostGroups; ++groups) {
+      const std::vector<std::vector<SideLoop>> shared = share_rows(request, contraction, *atom, groups);
+      for (const long lanes : widths) {
+        add(planner_of(products, one_loop(contraction, groups), groups, lanes, kLeastSide));
+        std::shared_ptr<CollectivePlanner> best;
+        for (const std::vector<SideLoop>& rows : shared)
+          if (const auto planner = planner_of(products, rows, groups, lanes, kLeastSide); planner != nullptr && (best == nullptr || planner->seconds() < best->seconds())) best = planner;
+        add(best);
+      }
     }
     const bool narrow = contraction.view.ranges[contraction.lanes].typical <= kNarrowSide;
     if ((all_rows <= kFewRows || narrow) && atom->find_operand("left")->element == atom->find_operand("right")->element) {

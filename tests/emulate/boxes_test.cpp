@@ -74,6 +74,15 @@ TEST_F(BoxesTest, FewColumnsAreRowsOfATile) {
   if (takes_all()) expect_right(nn(), "", {{{"M", 300}, {"N", 104}, {"K", 136}}}, "h200", tall(128));
 }
 
+/// Three groups of threads fetch less for a product: where rows lie across lines of the caches, or where fewer waves of blocks come of it.
+TEST_F(BoxesTest, RowsAcrossLinesWantLargerTiles) {
+  const Sizes odd = {{"M", 5000}, {"N", 3000}, {"K", 7000}};
+  EXPECT_NE(compile(parse(nt()), "", "h200", odd).text.source.find("__launch_bounds__(384"), std::string::npos);
+  EXPECT_NE(compile(parse(nt()), "", "h200", {{"M", 4096}, {"N", 4096}, {"K", 4096}}).text.source.find("__launch_bounds__(256"), std::string::npos);
+  expect_right(nt(), "", {{{"M", 200}, {"N", 264}, {"K", 136}}}, "h200", odd);
+  if (takes_all()) expect_right(nn(), "", {{{"M", 8}, {"N", 8}, {"K", 0}}, {{"M", 392}, {"N", 136}, {"K", 328}}}, "h200", odd);
+}
+
 /// Nothing to write a local for: the result of the sum is what is stored.
 TEST_F(BoxesTest, AResultOfTheSumsTypeAccumulatesInALocal) {
   const std::shared_ptr<const Program> program = parse(
