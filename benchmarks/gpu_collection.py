@@ -245,7 +245,7 @@ def main():
     parser.add_argument("--device", choices=["cuda", "cpu"], default="cuda")
     parser.add_argument("--sizes", action="store_true")
     parser.add_argument("--table", help="RESULTS.jsonl")
-    arguments = parser.parse_args()
+    arguments = parser.parse_intermixed_args()
     if arguments.table:
         return print(table(arguments.table))
     import gpu_collection_kernels as collection  # torch, but nothing of CUDA before processes are forked
