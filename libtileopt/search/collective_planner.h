@@ -12,6 +12,13 @@
 
 namespace tileopt {
 
+inline constexpr long kGroups = 2;       ///< of agents that run an atom together, in a block: one issues while the other waits
+inline constexpr double kFewRows = 128;  ///< up to which the columns are the tile's rows: few rows are its lanes, and blocks are many
+inline constexpr double kLeastSide = 64; ///< of a problem, along the rows and along the lanes
+
+/// Rows of a tile that so many groups of agents compute.
+long rows_of(const Atom& atom, long groups);
+
 /// What else the epilogue reads: a tile of it comes into the block's memory first.
 struct Operand {
   std::string tensor;
