@@ -1,5 +1,6 @@
 #include "driver/pipeline.h"
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -32,31 +33,41 @@ void check_plan(const Program& program, const Plan& plan, const Machine& machine
     reject_plan("the plan is for machine `" + plan.machine + "`, not `" + machine.name + "`", "use --machine " + plan.machine);
 }
 
-Candidate<Ast> choose_ast(const SynchronizedSchedule& synchronized, const std::string& kernel, const EditedAsts& edited) {
+Candidate<Ast> choose_ast(const SynchronizedSchedule& synchronized, const std::string& kernel, const EditedAsts& edited, const PlannedStages* planned) {
   const auto found = edited.find(kernel);
-  return found == edited.end() ? build_ast(synchronized) : Candidate<Ast>(found->second);
+  if (found != edited.end()) return found->second;
+  return planned != nullptr && planned->ast ? Candidate<Ast>(*planned->ast) : build_ast(synchronized);
 }
 
-/// Schedule to Ast of one kernel.
-Candidate<KernelStages> compile_kernel(const Kernel& kernel, const Machine& machine, Trace& trace, const EditedAsts& edited) {
+/// Of the same kernel plan: what planning made of it is what the passes would make of it.
+const PlannedStages* find_planned(const Kernel& kernel, const std::vector<PlannedStages>& planned) {
+  const std::string text = write_kernel_plan(kernel.plan()).dump();
+  const auto found = std::find_if(planned.begin(), planned.end(), [&](const PlannedStages& stages) { return stages.plan == text; });
+  return found == planned.end() ? nullptr : &*found;
+}
+
+/// Schedule to Ast of one kernel. `planned`: its stages where they are known, or null.
+Candidate<KernelStages> compile_kernel(const Kernel& kernel, const Machine& machine, Trace& trace, const EditedAsts& edited, const PlannedStages* planned) {
   const std::string& name = kernel.name();
-  TILEOPT_TRY(schedule,     trace("20-schedule",     name, [&] { return compute_schedule(kernel); }));
-  TILEOPT_TRY(digits,       trace("30-digits",       name, [&] { return digitize(schedule, machine); }));
-  TILEOPT_TRY(fitted,       trace("40-fitted",       name, [&] { return fit_atoms(digits, machine); }));
-  TILEOPT_TRY(promoted,     trace("50-promoted",     name, [&] { return promote_footprints(fitted, machine); }));
-  TILEOPT_TRY(pipelined,    trace("55-pipelined",    name, [&] { return pipeline_copies(promoted, machine); }));
-  TILEOPT_TRY(synchronized, trace("58-synchronized", name, [&] { return place_barriers(pipelined, machine); }));
-  TILEOPT_TRY(ast,          trace("60-ast",          name, [&] { return choose_ast(synchronized, name, edited); }));
+  const SynchronizedSchedule* known = planned == nullptr ? nullptr : &planned->synchronized;
+  const FittedSchedule* known_fitted = known == nullptr ? nullptr : &known->promoted().fitted();
+  TILEOPT_TRY(schedule,     trace("20-schedule",     name, [&] { return known ? known_fitted->digits().schedule() : compute_schedule(kernel); }));
+  TILEOPT_TRY(digits,       trace("30-digits",       name, [&] { return known ? known_fitted->digits() : digitize(schedule, machine); }));
+  TILEOPT_TRY(fitted,       trace("40-fitted",       name, [&] { return known ? *known_fitted : fit_atoms(digits, machine); }));
+  TILEOPT_TRY(promoted,     trace("50-promoted",     name, [&] { return known ? known->promoted() : promote_footprints(fitted, machine); }));
+  TILEOPT_TRY(pipelined,    trace("55-pipelined",    name, [&] { return known ? known->pipelined() : pipeline_copies(promoted, machine); }));
+  TILEOPT_TRY(synchronized, trace("58-synchronized", name, [&] { return known ? *known : place_barriers(pipelined, machine); }));
+  TILEOPT_TRY(ast,          trace("60-ast",          name, [&] { return choose_ast(synchronized, name, edited, planned); }));
   return KernelStages{std::move(synchronized), std::move(ast)};
 }
 
 /// Every kernel, also after one that stops where `--stop-after` asks; the first refusal otherwise.
 Candidate<std::vector<KernelStages>> compile_kernels(const std::vector<Kernel>& kernels, const Machine& machine, Trace& trace,
-                                                     const EditedAsts& edited) {
+                                                     const EditedAsts& edited, const std::vector<PlannedStages>& planned = {}) {
   std::vector<KernelStages> all;
   std::optional<Infeasible> stopped;
   for (const Kernel& kernel : kernels) {
-    Candidate<KernelStages> stages = compile_kernel(kernel, machine, trace, edited);
+    Candidate<KernelStages> stages = compile_kernel(kernel, machine, trace, edited, trace.options().dumps() ? nullptr : find_planned(kernel, planned));
     if (feasible(stages)) {
       all.push_back(std::get<KernelStages>(std::move(stages)));
     } else {
@@ -90,14 +101,15 @@ Candidate<std::vector<KernelStages>> compile_stages(std::shared_ptr<const Progra
 }
 
 Candidate<Module> compile(std::shared_ptr<const Program> source, const Plan& plan, const Machine& machine,
-                          const Backend& backend, Trace& trace, const EditedAsts& edited, const ProofOptions& proof) {
+                          const Backend& backend, Trace& trace, const EditedAsts& edited, const ProofOptions& proof,
+                          const std::vector<PlannedStages>& planned) {
   check_plan(*source, plan, machine);
   trace.begin(source, plan, machine);
   TILEOPT_TRY(rewritten,   trace("05-rewritten",   [&] { return apply_rewrites(source, plan.rewrites); }));
   const Program& program = *rewritten.program;
   TILEOPT_TRY(dependences, trace("10-dependences", [&] { return std::make_shared<const Dependences>(analyze_dependences(program)); }));
   TILEOPT_TRY(kernels,     trace("15-kernels",     [&] { return group_kernels(rewritten.program, dependences, plan); }));
-  TILEOPT_TRY(stages,      compile_kernels(kernels, machine, trace, edited));
+  TILEOPT_TRY(stages,      compile_kernels(kernels, machine, trace, edited, planned));
   std::vector<Ast> asts = asts_of(stages);
   TILEOPT_TRY(text,        trace("70-source",      [&] { return backend.print(program, asts, machine, version); }));
   TILEOPT_TRY(certificate, trace("80-certificate", [&] {

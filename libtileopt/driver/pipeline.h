@@ -11,6 +11,7 @@
 #include "ir/module.h"
 #include "ir/program.h"
 #include "ir/stages.h"
+#include "search/resolve_plan.h"
 #include "verify/verify.h"
 
 namespace tileopt {
@@ -35,9 +36,10 @@ Candidate<std::vector<KernelStages>> compile_stages(std::shared_ptr<const Progra
 
 /// Decides nothing: `plan` is resolved (see resolve_plan), so the same inputs give the same bytes.
 /// `edited` replaces the Ast of a kernel (resume from 60-ast); it is printed and verified like any other. `proof`: how much is
-/// proved; the certificate says what was not.
+/// proved; the certificate says what was not. `planned`: what planning has already made of kernels (resolve_plan), in this process and of this
+/// program; where a trace writes its stages down, they are made again, so that it times them.
 /// @throws Errors(invalid_plan) where `plan` is for another program, machine or version.
 Candidate<Module> compile(std::shared_ptr<const Program> source, const Plan& plan, const Machine& machine,
-                          const Backend& backend, Trace& trace, const EditedAsts& edited = {}, const ProofOptions& proof = {});
+                          const Backend& backend, Trace& trace, const EditedAsts& edited = {}, const ProofOptions& proof = {}, const std::vector<PlannedStages>& planned = {});
 
 }  // namespace tileopt

@@ -94,8 +94,9 @@ Candidate<Outcome> resolve_and_compile(std::shared_ptr<const Program> program, c
     }
     return Outcome{std::get<Module>(std::move(module)), {}};
   }
-  TILEOPT_TRY(resolved, resolve_plan(*program, request.pins, request.machine, request.resolve));
-  Candidate<Module> module = compile(program, resolved.plan, request.machine, backend, trace, edited, request.proof);
+  std::vector<PlannedStages> planned;
+  TILEOPT_TRY(resolved, resolve_plan(*program, request.pins, request.machine, request.resolve, &planned));
+  Candidate<Module> module = compile(program, resolved.plan, request.machine, backend, trace, edited, request.proof, planned);
   if (auto* refused = std::get_if<Infeasible>(&module))
     return refused->code == stopped_code ? std::move(*refused) : blame_pin(*program, request.pins, request.machine, resolved.plan, std::move(*refused));
   return Outcome{std::get<Module>(std::move(module)), std::move(resolved.reasons)};

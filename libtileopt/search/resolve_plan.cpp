@@ -29,30 +29,31 @@ std::shared_ptr<const T> borrow(const T& object) {
   return std::shared_ptr<const T>(std::shared_ptr<void>(), &object);
 }
 
+/// What is planned, as long as its stages live.
+struct Planned {
+  std::shared_ptr<const Program> program;  ///< rewritten
+  std::shared_ptr<const Dependences> dependences;
+};
+
+std::string to_text(const KernelPlan& plan) { return write_kernel_plan(plan).dump(); }
+
 /// Runs the passes on a kernel plan. Cheap beside the proofs, and the only judge of what is legal and fits.
-std::optional<Infeasible> dry_run(const Kernel& kernel, const KernelPlan& plan, const Machine& machine) {
-  const auto refused = [](const auto& candidate) -> std::optional<Infeasible> {
-    if (const Infeasible* infeasible = std::get_if<Infeasible>(&candidate)) return *infeasible;
-    return std::nullopt;
-  };
-  const auto planned = Kernel::create(borrow(kernel.whole_program()), borrow(kernel.dependences()), plan);
-  if (auto problem = refused(planned)) return problem;
-  const auto schedule = compute_schedule(std::get<Kernel>(planned));
-  if (auto problem = refused(schedule)) return problem;
-  const auto digits = digitize(std::get<Schedule>(schedule), machine);
-  if (auto problem = refused(digits)) return problem;
-  const auto fitted = fit_atoms(std::get<DigitSchedule>(digits), machine);
-  if (auto problem = refused(fitted)) return problem;
-  const auto promoted = promote_footprints(std::get<FittedSchedule>(fitted), machine);
-  if (auto problem = refused(promoted)) return problem;
-  const auto pipelined = pipeline_copies(std::get<PromotedSchedule>(promoted), machine);
-  if (auto problem = refused(pipelined)) return problem;
-  const auto synchronized = place_barriers(std::get<PipelinedSchedule>(pipelined), machine);
-  if (auto problem = refused(synchronized)) return problem;
+Candidate<PlannedStages> dry_run(const Planned& planned, const KernelPlan& plan, const Machine& machine) {
+  TILEOPT_TRY(kernel, Kernel::create(planned.program, planned.dependences, plan));
+  TILEOPT_TRY(schedule, compute_schedule(kernel));
+  TILEOPT_TRY(digits, digitize(schedule, machine));
+  TILEOPT_TRY(fitted, fit_atoms(digits, machine));
+  TILEOPT_TRY(promoted, promote_footprints(fitted, machine));
+  TILEOPT_TRY(pipelined, pipeline_copies(promoted, machine));
+  TILEOPT_TRY(synchronized, place_barriers(pipelined, machine));
+  PlannedStages stages{to_text(plan), std::move(synchronized), std::nullopt};
   // Whether loops over indices can run one value alone, and what is a launch, shows in the Ast.
   const bool guarded = std::any_of(plan.statements.begin(), plan.statements.end(),
                                    [&](const std::string& name) { return !kernel.program().statement(name).guards.empty(); });
-  return guarded || machine.has_agents() ? refused(build_ast(std::get<SynchronizedSchedule>(synchronized))) : std::nullopt;
+  if (!guarded && !machine.has_agents()) return stages;
+  TILEOPT_TRY(ast, build_ast(stages.synchronized));
+  stages.ast = std::move(ast);
+  return stages;
 }
 
 /// One way to plan a kernel: for every part its options, best first.
@@ -64,7 +65,9 @@ struct Strategy {
 
 class KernelPlanner {
  public:
-  KernelPlanner(const PlanRequest& request, std::vector<std::string>& reasons) : request_(request), reasons_(reasons) {}
+  /// `split`: a plan that lacks a fact about the sizes (PlanPart::excess) is given as soon as that is known, before the passes judge it.
+  KernelPlanner(const PlanRequest& request, const Planned& planned, bool split, std::vector<std::string>& reasons)
+      : request_(request), planned_(planned), split_(split), reasons_(reasons) {}
 
   Candidate<KernelPlan> run() {
     const bool original_only = request_.pins.schedule == "original";
@@ -96,6 +99,8 @@ class KernelPlanner {
 
   /// Of the plan that `run` gave: PlanPart::excess of all its parts.
   const std::vector<isl::pw_aff>& excess() const { return excess_; }
+  /// Of the plan that `run` gave; nothing where it was not judged.
+  std::optional<PlannedStages> take_stages() { return std::move(stages_); }
 
  private:
   const Kernel& kernel() const { return request_.kernel; }
@@ -111,9 +116,12 @@ class KernelPlanner {
   void note(const std::string& text) { reasons_.push_back("kernel " + kernel().name() + ": " + text); }
 
   const PlanRequest& request_;
+  const Planned& planned_;
+  bool split_;
   std::vector<std::string>& reasons_;
   std::optional<Infeasible> refusal_, pin_refusal_;
   std::vector<isl::pw_aff> excess_;
+  std::optional<PlannedStages> stages_;
 };
 
 bool KernelPlanner::add_generic_part(Strategy& strategy, const std::vector<std::string>& statements) {
@@ -224,10 +232,15 @@ std::optional<KernelPlan> KernelPlanner::attempt(const Strategy& strategy) {
       }
       continue;
     }
-    auto problem = dry_run(kernel(), plan, request_.machine);
-    if (!problem) {
+    std::vector<isl::pw_aff> excess;
+    for (const PlanPart& part : parts) excess.insert(excess.end(), part.excess.begin(), part.excess.end());
+    const bool judge = !split_ || excess.empty();
+    auto tried = judge ? dry_run(planned_, plan, request_.machine) : Candidate<PlannedStages>(Infeasible{});
+    const Infeasible* problem = judge ? std::get_if<Infeasible>(&tried) : nullptr;
+    if (problem == nullptr) {
       reasons_.insert(reasons_.end(), reasons.begin(), reasons.end());
-      for (const PlanPart& part : parts) excess_.insert(excess_.end(), part.excess.begin(), part.excess.end());
+      excess_ = std::move(excess);
+      if (judge) stages_ = std::get<PlannedStages>(std::move(tried));
       return plan;
     }
     const std::string label = strategy.options.front()[std::min(level, strategy.options.front().size() - 1)].label;
@@ -239,8 +252,7 @@ std::optional<KernelPlan> KernelPlanner::attempt(const Strategy& strategy) {
 
 /// What all groups of statements are planned with.
 struct Planning {
-  const Program& program;  ///< rewritten
-  const Dependences& dependences;
+  Planned planned;
   const Machine& machine;
   const TypicalSizes& sizes;
   const PinTable& pins;
@@ -257,10 +269,12 @@ struct PlannedKernel {
   KernelPlan plan;
   std::vector<isl::pw_aff> excess;   ///< where all are 0, a better plan is possible
   std::vector<std::string> reasons;
+  std::optional<PlannedStages> stages;
 };
 
-Candidate<PlannedKernel> plan_kernel(const Planning& planning, const KernelPlan& group) {
-  TILEOPT_TRY(kernel, Kernel::create(borrow(planning.program), borrow(planning.dependences), group));
+/// `split`: as KernelPlanner has it.
+Candidate<PlannedKernel> plan_kernel(const Planning& planning, const KernelPlan& group, bool split = false) {
+  TILEOPT_TRY(kernel, Kernel::create(planning.planned.program, planning.planned.dependences, group));
   // A version's may not be those of all, and neither may those at which its statements run.
   isl::set runs = isl::manage(isl_set_empty(kernel.program().context().space().release()));
   for (const std::string& name : kernel.statements()) runs = runs.unite(kernel.program().statement(name).domain.params());
@@ -268,11 +282,12 @@ Candidate<PlannedKernel> plan_kernel(const Planning& planning, const KernelPlan&
   const TypicalSizes sizes = complete_sizes(never ? kernel.program() : kernel.program().restricted_to(runs.coalesce()), planning.sizes);
   const PlanRequest request{kernel, planning.machine, sizes, planning.pins, planning.threads};
   PlannedKernel planned;
-  KernelPlanner planner(request, planned.reasons);
+  KernelPlanner planner(request, planning.planned, split, planned.reasons);
   auto plan = planner.run();
   if (const Infeasible* refused = std::get_if<Infeasible>(&plan)) return *refused;
   planned.plan = std::get<KernelPlan>(std::move(plan));
   planned.excess = planner.excess();
+  planned.stages = planner.take_stages();
   return planned;
 }
 
@@ -284,14 +299,18 @@ bool decides_alike(KernelPlan a, const KernelPlan& b) {
 }
 
 /// One plan for all sizes, or two versions: where a fact about the sizes would allow a better one. Without both versions there is none.
-Candidate<std::vector<KernelPlan>> plan_versions(const Planning& planning, const KernelPlan& group, std::vector<std::string>& reasons) {
-  TILEOPT_TRY(whole, plan_kernel(planning, group));
+Candidate<std::vector<PlannedKernel>> plan_versions(const Planning& planning, const KernelPlan& group, std::vector<std::string>& reasons) {
+  TILEOPT_TRY(whole, plan_kernel(planning, group, planning.pins.versions));
   const auto keep = [&](const std::vector<std::string>& more) { reasons.insert(reasons.end(), more.begin(), more.end()); };
-  const auto split = split_sizes(planning.program, whole.excess);
-  const auto one_version = [&](const std::string& why) {
+  const auto split = split_sizes(*planning.planned.program, whole.excess);
+  const auto one_version = [&](const std::string& why) -> Candidate<std::vector<PlannedKernel>> {
+    if (!whole.stages) {
+      TILEOPT_TRY(judged, plan_kernel(planning, group));
+      whole = std::move(judged);
+    }
     keep(whole.reasons);
     if (split) reasons.push_back("kernel " + group.name + ": one version for all sizes: " + why + "; for " + split->holds + " alone a better one is known, and assume(...) can say that there are no others");
-    return std::vector<KernelPlan>{whole.plan};
+    return std::vector<PlannedKernel>{std::move(whole)};
   };
   if (!split) return one_version("");
   if (!planning.pins.versions) return one_version("versions(\"off\")");
@@ -299,21 +318,22 @@ Candidate<std::vector<KernelPlan>> plan_versions(const Planning& planning, const
   better.when = split->holds;
   fallback.when = split->fails;
   fallback.name = planning.fresh(group.name + "_fallback");
-  const auto first = plan_kernel(planning, better), second = plan_kernel(planning, fallback);
+  auto first = plan_kernel(planning, better), second = plan_kernel(planning, fallback);
   for (const auto* planned : {&first, &second})
     if (const auto* refused = std::get_if<Infeasible>(planned)) return one_version("with two, one is refused: " + refused->reason);
-  const PlannedKernel &a = std::get<PlannedKernel>(first), &b = std::get<PlannedKernel>(second);
+  PlannedKernel &a = std::get<PlannedKernel>(first), &b = std::get<PlannedKernel>(second);
   if (!a.excess.empty() || decides_alike(a.plan, b.plan)) return one_version("the pins leave nothing to decide otherwise");
   reasons.push_back("kernel " + group.name + ": two versions, of which the sizes choose: " + a.plan.name + " for " + a.plan.when + ", " + b.plan.name +
                     " for the others; for one alone: assume(...) where others never come, or versions(\"off\")");
   keep(a.reasons);
   keep(b.reasons);
-  return std::vector<KernelPlan>{a.plan, b.plan};
+  return std::vector<PlannedKernel>{std::move(a), std::move(b)};
 }
 
 }  // namespace
 
-Candidate<ResolvedPlan> resolve_plan(const Program& source, const Pins& pins, const Machine& machine, const ResolveOptions& options) {
+Candidate<ResolvedPlan> resolve_plan(const Program& source, const Pins& pins, const Machine& machine, const ResolveOptions& options,
+                                     std::vector<PlannedStages>* stages) {
   ResolvedPlan resolved;
   TILEOPT_TRY(rewritten, choose_rewrites(borrow(source), pins, machine, options, resolved.reasons));
   const Program& program = *rewritten.program;
@@ -323,7 +343,7 @@ Candidate<ResolvedPlan> resolve_plan(const Program& source, const Pins& pins, co
     return Infeasible{"pin", "resolve_plan", "", "", pin_text(pin) + ": machine " + machine.name + " completes copies at once (no asynchronous copies), so there is nothing to pipeline",
                       pin.where, "", "drop the pin on this machine"};
   }
-  const Dependences dependences = analyze_dependences(program);
+  const auto dependences = std::make_shared<const Dependences>(analyze_dependences(program));
   const TypicalSizes sizes = complete_sizes(program, options.typical_sizes);
   TILEOPT_TRY(groups, group_statements(program, table));
   resolved.plan.rewrites = rewritten.rewrites;
@@ -332,9 +352,12 @@ Candidate<ResolvedPlan> resolve_plan(const Program& source, const Pins& pins, co
   resolved.plan.machine = machine.name;
   resolved.plan.version = TILEOPT_VERSION;
   for (const KernelPlan& group : groups) {
-    const Planning planning{program, dependences, machine, sizes, table, groups, std::max(1, options.threads)};
+    const Planning planning{{rewritten.program, dependences}, machine, sizes, table, groups, std::max(1, options.threads)};
     TILEOPT_TRY(versions, plan_versions(planning, group, resolved.reasons));
-    for (KernelPlan& version : versions) resolved.plan.kernels.push_back(std::move(version));
+    for (PlannedKernel& version : versions) {
+      resolved.plan.kernels.push_back(std::move(version.plan));
+      if (stages != nullptr && version.stages) stages->push_back(*std::move(version.stages));
+    }
   }
   if (auto unused = find_unused_pin(program, table, resolved.plan)) return *unused;
   return resolved;
