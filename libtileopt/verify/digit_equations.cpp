@@ -82,6 +82,29 @@ class Rows {
     return result;
   }
 
+  /// Bounds of a variable that the equation gives (its coefficient is 1 or -1): isl has put the other side of the equation in its place, so that
+  /// they are inequalities over what is left of it.
+  void add_bounds_of_solved(const Row& equation, std::size_t variable, Interval& interval) const {
+    const long c = equation.coefficients[variable];
+    if (c != 1 && c != -1) return;
+    long divisor = 0;
+    for (std::size_t i = 0; i < equation.coefficients.size(); ++i)
+      if (i != variable) divisor = std::gcd(divisor, equation.coefficients[i]);
+    if (divisor == 0) return;
+    for (const Row& row : inequalities)
+      for (const long sign : {1L, -1L}) {
+        bool same = row.coefficients[variable] == 0 && std::abs(row.constant) <= kMost / divisor;
+        for (std::size_t i = 0; same && i < row.coefficients.size(); ++i)
+          same = i == variable || row.coefficients[i] == sign * (equation.coefficients[i] / divisor);
+        if (!same) continue;
+        // The rest r of the equation: c x + r + constant = 0, and sign r / divisor + row.constant >= 0.
+        const long bound = -sign * row.constant * divisor;  // r >= bound where sign is 1, else r <= bound
+        const long value = -c * (bound + equation.constant);
+        if (sign * c > 0) interval.most = std::min(interval.most.value_or(value), value);
+        else interval.least = std::max(interval.least.value_or(value), value);
+      }
+  }
+
   std::vector<Row> equations, inequalities;
 
  private:
@@ -95,7 +118,9 @@ struct Split {
   long value = 0;
 };
 
-std::optional<Split> split(const Row& equation, const std::vector<Interval>& bounds, std::size_t digits) {
+std::optional<Split> split(const Row& equation, const Rows& rows, std::vector<Interval> bounds) {
+  const std::size_t digits = rows.digits();
+  for (std::size_t i = 0; i < digits; ++i) rows.add_bounds_of_solved(equation, i, bounds[i]);
   std::vector<std::size_t> order;
   for (std::size_t i = 0; i < equation.coefficients.size(); ++i)
     if (equation.coefficients[i] != 0) order.push_back(i);
@@ -149,7 +174,7 @@ isl_basic_map* split_all(isl_basic_map* map) {
     if (!rows.read()) return map;
     const std::vector<Interval> bounds = rows.bounds();
     for (const Row& equation : rows.equations)
-      if (const auto found = split(equation, bounds, rows.digits())) {
+      if (const auto found = split(equation, rows, bounds)) {
         map = add_equation(map, *found, inputs);
         changed = true;
       }
