@@ -126,6 +126,10 @@ def rows(torch=None):
     for r, i in grid(R, N):
         Y[r, i] = scan(sum(X[r, j] for j in range(i + 1)))
 """, matrix, {"X": ((R, N), "f32")}, {"Y": ((R, N), "f32")}, lambda X: X.cumsum(1), "copy", 1e-3)
+    add("cumsum_long", """def k(X: f32[N], Y: out[f32[N]]):
+    for i in range(N):
+        Y[i] = scan(sum(X[j] for j in range(i + 1)))
+""", flat, {"X": ((R * N,), "f32")}, {"Y": ((R * N,), "f32")}, lambda X: X.cumsum(0), "copy", 1e-2)
     add("argmax", """def k(X: f32[R, N], I: out[i32[R]]):
     for r in range(R):
         I[r] = argmax(X[r, j] for j in range(N))

@@ -11,6 +11,7 @@ namespace tileopt {
 
 namespace {
 constexpr long kSeveralCopies = 4;  ///< of one thread, from which one test for all of them is worth a second text
+constexpr long kManyMeetings = 4;   ///< of a block in one iteration, from which its threads mostly wait: others should be there meanwhile
 
 /// Pipes whose groups have words in the language of devices: asynchronous copies of one thread.
 std::vector<std::string> printable_pipes(const Machine& machine) {
@@ -327,11 +328,38 @@ std::string DevicePrinter::block_lines(const LaunchPlan& plan, const std::string
   return text;
 }
 
-/// Where register tiles leave room for it, the compiler keeps to the registers of two blocks: one computes while the other waits.
+long DevicePrinter::most_meetings(const AstNodePtr& node, bool in_loop) const {
+  if (node == nullptr) return 0;
+  long here = 0, most = 0;
+  const std::function<void(const AstNodePtr&)> walk = [&](const AstNodePtr& below) {
+    if (below == nullptr) return;
+    if (const auto* block = std::get_if<AstBlock>(&below->node))
+      for (const AstNodePtr& child : block->children) walk(child);
+    if (const auto* sync = std::get_if<AstSync>(&below->node)) here += ast_.synchronizations.at(sync->statement).kind == SyncKind::barrier ? 1 : 0;
+    if (const auto* allocate = std::get_if<AstAllocate>(&below->node)) walk(allocate->body);
+    if (const auto* branch = std::get_if<AstIf>(&below->node)) {
+      walk(branch->then_body);
+      walk(branch->else_body);
+    }
+    if (const auto* loop = std::get_if<AstFor>(&below->node)) {
+      if (loop->level == independent_) walk(loop->body);
+      else if (loop->level != agent_) most = std::max(most, most_meetings(loop->body, true));
+    }
+  };
+  walk(node);
+  return in_loop ? std::max(here, most) : most;
+}
+
+/// Where register tiles leave room for it, the compiler keeps to the registers of two blocks: one computes while the other waits. Where threads
+/// of few registers meet again and again, it keeps to those of as many blocks as there are threads for.
 std::string DevicePrinter::resident_blocks(long threads) const {
   constexpr long kOthers = 56;  // addresses and operands beside a tile
-  if (machine_.backend != "cuda" || !machine_.multiprocessor || facts_.registers == 0) return "";
+  if (machine_.backend != "cuda" || !machine_.multiprocessor) return "";
   const Multiprocessor& m = *machine_.multiprocessor;
+  if (facts_.registers == 0) {
+    const long blocks = std::min<long>(m.threads / threads, shared_bytes_ > 0 ? m.shared_bytes / shared_bytes_ : 1);
+    return most_meetings_ >= kManyMeetings && blocks > 1 ? ", " + std::to_string(blocks) : "";
+  }
   const bool fits = 2 * threads <= m.threads && 2 * shared_bytes_ <= m.shared_bytes && 2 * threads * (facts_.registers + kOthers) <= m.registers;
   return fits ? ", 2" : "";
 }
@@ -347,6 +375,7 @@ void DevicePrinter::print_launch(const AstFor& root) {
   maps_.clear();
   host_loops_ = around_.size();
   shared_bytes_ = 0;
+  most_meetings_ = most_meetings(root.body);
   for (const BlockLoop& block : launch_->blocks) names_.declare_value(block.loop->variable);
   const std::string grid = grid_lines(*launch_);
   print_block_loop(root);

@@ -59,6 +59,8 @@ class DevicePrinter : private BodyPrinter {
 
   void print_launch(const AstFor& root);
   std::string resident_blocks(long threads) const;
+  /// Meetings of all threads of a block in one iteration of a loop: the most that a loop below has.
+  long most_meetings(const AstNodePtr& node, bool in_loop = false) const;
   void print_block_loop(const AstFor& loop);
   void print_agent_loop(const AstFor& loop);
   /// Flags of the asynchronous copies below, where nothing else is and a thread issues several of them.
@@ -88,6 +90,7 @@ class DevicePrinter : private BodyPrinter {
   std::vector<BoxMap> maps_;                  ///< of the launch that is printed
   std::map<std::string, long> shared_offsets_;
   long shared_bytes_ = 0;
+  long most_meetings_ = 0;                    ///< of the launch that is printed
   std::string launch_name_;                   ///< of the function that is printed
   int launches_ = 0;
   std::string kernels_;

@@ -25,6 +25,7 @@ const std::vector<Entry>& table() {
       {{"scan", false, 1, 2, {}, {}, "rewrite(\"scan\", y)"}, scan_prefix},
       {{"block_scan", false, 1, 1, {"block"}, {}, "rewrite(\"block_scan\", y, block=4096)"}, block_scan},
       {{"chained_scan", false, 1, 1, {"block", "run", "groups"}, {}, "rewrite(\"chained_scan\", y, block=1024, run=4, groups=16)"}, chained_scan},
+      {{"reduce_scan", false, 1, 1, {"block"}, {}, "rewrite(\"reduce_scan\", y, block=65536)"}, reduce_scan},
       {{"hoist", false, 1, 1, {}, {}, "rewrite(\"hoist\", C)"}, hoist_factors},
       {{"local", false, 1, 1, {}, {}, "rewrite(\"local\", C)"}, reduce_in_local},
       {{"common_subexpressions", false, 1, 2, {}, {}, "rewrite(\"common_subexpressions\", Y)"}, common_subexpressions},

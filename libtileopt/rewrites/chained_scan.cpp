@@ -11,7 +11,7 @@
 ///     g > (y_next = y_base[g] ; m > (y_before[r] = y_next ; y_next (+)= y_total[r]))                 ... and before each run
 ///     r > s > y[i] = y_before[r] (+) y_part[r, s]
 ///
-/// Conditions: those of block_scan; i is the innermost loop; what starts y is one constant, and nothing has been added where it does; the
+/// Conditions: those of block_scan; i is the innermost loop; what starts y does not move with i, and nothing has been added where it does; the
 /// first step adds the term that the others add, or none.
 /// Numerics: reassociate, unless nothing rounds. A monoid need not be commutative, but must not round.
 #include <algorithm>
@@ -42,87 +42,14 @@ class ChainedScan {
     outer_ = recurrence.along;
     group_ = recurrence.group;
     if (outer_ + 1 != carry_->iterators.size()) return fails("loops stand inside of " + carry_->iterators[outer_], carry_->where, "take block_scan");
-    if (auto problem = find_start()) return std::move(*problem);
-    if (auto problem = add_first_terms()) return std::move(*problem);
+    TILEOPT_TRY(steps, find_scan_steps(program_, rewriting_, statement_, recurrence));
+    start_ = steps.start;
+    terms_ = steps.terms;
+    elements_ = steps.elements;
     return rewrite();
   }
 
  private:
-  /// { [outer, i] }: where a statement of the recurrence runs.
-  isl::set steps(const Statement& s) const {
-    isl_set* set = isl_set_reset_tuple_id(domain_of(program_, s).release());
-    const auto count = static_cast<unsigned>(s.iterators.size() - outer_ - 1);
-    return isl::manage(isl_set_project_out(set, isl_dim_set, static_cast<unsigned>(outer_) + 1, count));
-  }
-  /// { [outer, i] -> tensor }: the access of the recurrence's instance there, whether it exists or not.
-  isl::pw_multi_aff everywhere(const Statement& s, const Access& access) const {
-    const isl::pw_multi_aff function = isl::manage(isl_pw_multi_aff_gist(access.index.copy(), domain_of(program_, s).release()));
-    return isl::manage(isl_pw_multi_aff_reset_tuple_id(function.copy(), isl_dim_in));
-  }
-
-  /// The constant that y starts from, and that it starts before anything is added.
-  std::optional<Infeasible> find_start() {
-    for (const std::string& name : group_) {
-      const Statement& s = program_.statement(name);
-      if (name == carry_->name || name == statement_.name) continue;
-      if (s.combine == Combine::assign) {
-        if (start_ != nullptr || !s.reads.empty() || !s.indices.empty() || s.iterators != carry_->iterators)
-          return fails(s.name + " does not start `" + s.write.tensor + "` from one constant", s.where, "keep the scan whole");
-        start_ = &s;
-      } else {
-        if (first_ != nullptr || update_class(s) != update_class(statement_)) return fails(s.name + " is not of the recurrence", s.where, "keep the scan whole");
-        first_ = &s;
-      }
-    }
-    if (start_ == nullptr) return fails("nothing starts `" + carry_->write.tensor + "`", carry_->where, "keep the scan whole");
-    const isl::map starts = everywhere(*carry_, carry_->write).as_map().intersect_domain(steps(*start_));
-    if (!starts.is_equal(isl::manage(isl_map_reset_tuple_id(access_map(program_, *start_, start_->write).release(), isl_dim_in))))
-      return fails(start_->name + " writes elements in another order than the recurrence", start_->where, "keep the scan whole");
-    return std::nullopt;
-  }
-
-  /// Every step's term is that of `statement_`, the first step's too.
-  std::optional<Infeasible> add_first_terms() {
-    terms_ = steps(statement_);
-    elements_ = steps(*carry_).unite(steps(*start_)).coalesce();
-    if (first_ != nullptr) {
-      if (auto problem = check_first()) return problem;
-      terms_ = terms_.unite(steps(*first_)).coalesce();
-    }
-    if (!terms_.is_subset(elements_)) return fails(statement_.name + " adds terms where nothing is carried", statement_.where, "keep the scan whole");
-    // { [outer, i] -> [outer, i'] : i < i' }
-    isl_map* later = isl_map_lex_lt(elements_.space().release());
-    for (std::size_t d = 0; d < outer_; ++d) later = isl_map_equate(later, isl_dim_in, static_cast<int>(d), isl_dim_out, static_cast<int>(d));
-    const isl::map restarted = isl::manage(later).intersect_domain(terms_).intersect_range(steps(*start_));
-    if (restarted.is_empty()) return std::nullopt;
-    Infeasible refused = fails(start_->name + " starts again after terms were added", start_->where, "keep the scan whole");
-    refused.witness = poly::sample_text(restarted);
-    return refused;
-  }
-
-  std::optional<Infeasible> check_first() const {
-    const auto other = [&] { return fails("the first step adds other terms than the next ones", first_->where, "take block_scan"); };
-    const isl::set domain = domain_of(program_, *first_);
-    Names values;
-    for (std::size_t d = 0; d <= outer_; ++d) values.push_back("d" + std::to_string(d));
-    const isl::map to_step = tuple_function(program_.ctx(), first_->name, first_->iterators.size(), "", values).as_map().intersect_domain(domain);
-    const bool alike = first_->reads.size() == statement_.reads.size() && first_->indices.size() == statement_.indices.size() &&
-                       first_->body->type == statement_.body->type && expr_text(first_->body) == expr_text(statement_.body);
-    if (!alike || !to_step.is_injective()) return other();
-    const auto same = [&](const isl::map& here, const isl::pw_multi_aff& there) {
-      return to_step.reverse().apply_range(here).is_equal(there.as_map().intersect_domain(to_step.range()));
-    };
-    for (std::size_t r = 0; r < first_->reads.size(); ++r) {
-      const bool tensor = first_->reads[r].tensor == statement_.reads[r].tensor;
-      if (!tensor || !same(access_map(program_, *first_, first_->reads[r]), everywhere(statement_, statement_.reads[r]))) return other();
-    }
-    for (std::size_t x = 0; x < first_->indices.size(); ++x) {
-      const isl::pw_multi_aff here(first_->indices[x]), there(statement_.indices[x]);
-      if (!same(here.as_map().intersect_domain(domain), everywhere(statement_, Access{"", there, {}}))) return other();
-    }
-    return same(access_map(program_, *first_, first_->write), everywhere(statement_, statement_.write)) ? std::nullopt : std::optional(other());
-  }
-
   /// "{ from[d0, ...] -> to[values] }" with d0 ... the outer loops and what follows them.
   isl::pw_multi_aff function(const std::string& from, std::size_t inputs, const std::string& to, const Names& values) const {
     return tuple_function(program_.ctx(), from, inputs, to, values);
@@ -178,14 +105,9 @@ class ChainedScan {
     tensor.facts = {};
     tensor.layout = {};
     tensor.shape.clear();
-    for (std::size_t d = 0; d < outer_; ++d) tensor.shape.push_back(extent(elements_, d));
+    for (std::size_t d = 0; d < outer_; ++d) tensor.shape.push_back(scan_extent(elements_, d));
     tensor.shape.insert(tensor.shape.end(), further.begin(), further.end());
     parts.tensors.push_back(std::move(tensor));
-  }
-  isl::pw_aff extent(const isl::set& set, std::size_t dimension) const {
-    const isl::pw_aff last = isl::manage(isl_set_dim_max(set.copy(), static_cast<int>(dimension)));
-    const isl::pw_aff one = constant(1), none = constant(0);
-    return isl::manage(isl_pw_aff_union_max(last.add(one).release(), none.copy())).coalesce();
   }
   isl::pw_aff constant(long value) const { return isl::pw_aff(program_.ctx(), "{ [(" + std::to_string(value) + ")] }"); }
 
@@ -206,7 +128,9 @@ class ChainedScan {
     const isl::pw_multi_aff to_step = function("", outer_ + 3, "", with_outer({step_text}));
     const auto digits = [&](const isl::set& of_steps) {
       const isl::set inside(program_.ctx(), "{ " + tuple_text("", outer_ + 3) + " : " + at(0) + " >= 0 and 0 <= " + at(1) + " < " + std::to_string(runs) + " and 0 <= " + at(2) + " < " + std::to_string(run_) + " }");
-      return isl::manage(isl_set_remove_redundancies(of_steps.preimage(to_step).intersect(inside).coalesce().release()));
+      // Bounds of the blocks themselves: without them isl keeps sums of all digits instead.
+      const isl::set within = isl::manage(isl_set_add_dims(blocks.copy(), isl_dim_set, 2));
+      return isl::manage(isl_set_remove_redundancies(of_steps.preimage(to_step).intersect(inside).intersect(within).coalesce().release()));
     };
     const isl::set of_members = isl::manage(isl_set_add_dims(of_groups.copy(), isl_dim_set, 1)).intersect(
         isl::set(program_.ctx(), "{ " + tuple_text("", outer_ + 3) + " : 0 <= " + at(2) + " < " + n + " }"));
@@ -236,7 +160,7 @@ class ChainedScan {
     const Names at_block = {at(0)}, at_run = {at(0), at(1)}, at_step = {at(0), at(1), at(2)}, at_member = {at(0), member};
     const Names in_run = {b, r}, in_step = {b, r, loop}, in_group = {b, g}, in_member = {b, g, m};
 
-    const std::string s_start = start(names.take(sum + "_init"), {}, outside, sum, {}, start_->body);
+    const std::string s_start = add(make_start(names.take(sum + "_init"), outside, sum));
     const std::string s_run_init = start(names.take(run + "_init"), in_run, of_runs, run, at_run, identity);
     const std::string s_run = add(make_term(run, in_step, digits(terms_), step_text));
     const std::string s_part = copied(part, in_step, digits(elements_), part, at_step, run, at_run);
@@ -251,7 +175,7 @@ class ChainedScan {
     const std::string s_y = add(make_result(in_step, digits(elements_), step_text, before, part));
 
     ProgramParts parts = take_apart(program_);
-    const isl::pw_aff block_count = extent(blocks, outer_);
+    const isl::pw_aff block_count = scan_extent(blocks, outer_);
     add_local(parts, sum, {});
     for (const std::string& each : {run, total, before}) add_local(parts, each, {block_count, constant(runs)});
     add_local(parts, part, {block_count, constant(runs), constant(run_)});
@@ -276,6 +200,17 @@ class ChainedScan {
     return Rewritten{put_together(program_, std::move(parts)), exact, exact ? Names{} : Names{"reassociate"}};
   }
 
+  /// y_sum = what the recurrence starts from, which does not move with i
+  Statement make_start(const std::string& name, const isl::set& outside, const std::string& sum) const {
+    Statement s = make(name, {}, outside, sum, {});
+    s.body = start_->body;
+    for (const Access& read : start_->reads) {
+      isl::map at_steps = isl::manage(isl_map_reset_tuple_id(access_map(program_, *start_, read).release(), isl_dim_in));
+      at_steps = isl::manage(isl_map_project_out(at_steps.release(), isl_dim_in, static_cast<unsigned>(outer_), 1));
+      s.reads.push_back({read.tensor, poly::as_function(isl::manage(isl_map_set_tuple_name(at_steps.release(), isl_dim_in, name.c_str()))).intersect_domain(s.domain).coalesce(), read.where});
+    }
+    return s;
+  }
   /// y_run (+)= the term of the step, over [outer, b, r, s]
   Statement make_term(const std::string& run, const Names& loops, const isl::set& domain, const std::string& step) const {
     Statement s = make(run, loops, domain, run, {at(0), at(1)});
@@ -284,7 +219,7 @@ class ChainedScan {
     s.body = statement_.body;
     s.guards = statement_.guards;
     const isl::pw_multi_aff place = function(s.name, outer_ + 3, "", with_outer({step})).intersect_domain(s.domain);
-    for (const Access& read : statement_.reads) s.reads.push_back({read.tensor, everywhere(statement_, read).pullback(place).coalesce(), read.where});
+    for (const Access& read : statement_.reads) s.reads.push_back({read.tensor, scan_access(program_, statement_, read).pullback(place).coalesce(), read.where});
     for (const isl::pw_aff& index : statement_.indices) {
       const isl::pw_aff value = isl::manage(isl_pw_aff_gist(index.copy(), domain_of(program_, statement_).release()));
       s.indices.push_back(isl::manage(isl_pw_aff_reset_tuple_id(value.copy(), isl_dim_in)).pullback(place).coalesce());
@@ -295,7 +230,7 @@ class ChainedScan {
   Statement make_result(const Names& loops, const isl::set& domain, const std::string& step, const std::string& before, const std::string& part) const {
     Statement s = make(statement_.name, loops, domain, before, {at(0), at(1)});
     const isl::pw_multi_aff place = function(s.name, outer_ + 3, "", with_outer({step})).intersect_domain(s.domain);
-    s.write = {carry_->write.tensor, everywhere(*carry_, carry_->write).pullback(place).coalesce(), statement_.write.where};
+    s.write = {carry_->write.tensor, scan_access(program_, *carry_, carry_->write).pullback(place).coalesce(), statement_.write.where};
     s.reads = {access(s, before, {at(0), at(1)}), access(s, part, {at(0), at(1), at(2)})};
     s.body = combined(program_, statement_, make_expr(statement_.body->type, Read{0}), make_expr(statement_.body->type, Read{1}));
     return s;
@@ -309,7 +244,7 @@ class ChainedScan {
   const Rewriting& rewriting_;
   const Statement& statement_;
   long block_, run_, groups_;
-  const Statement *carry_ = nullptr, *start_ = nullptr, *first_ = nullptr;
+  const Statement *carry_ = nullptr, *start_ = nullptr;
   std::size_t outer_ = 0;         ///< loops around that over i
   Names group_;                   ///< all writers of the result
   isl::set terms_, elements_;     ///< { [outer, i] }: steps that add a term; all of them

@@ -49,6 +49,8 @@ Candidate<Rewritten> scan_prefix(const Program& program, const Rewriting& rewrit
 Candidate<Rewritten> block_scan(const Program& program, const Rewriting& rewriting);
 /// A recurrence in blocks, one after the other, each of runs scanned each by itself: one pass.
 Candidate<Rewritten> chained_scan(const Program& program, const Rewriting& rewriting);
+/// A recurrence in blocks that do not wait for each other: what each comes to, what stands before each, and the recurrence from there.
+Candidate<Rewritten> reduce_scan(const Program& program, const Rewriting& rewriting);
 /// Factors that all terms of a sum have are applied to the sum.
 Candidate<Rewritten> hoist_factors(const Program& program, const Rewriting& rewriting);
 /// A reduction accumulates into a local, from which one assignment makes its result.

@@ -261,11 +261,12 @@ std::vector<Proposal> propose_split(const Program& program, const Machine& machi
 constexpr long kChainThreads = 256;   ///< of a block that scans a row: enough to have its next elements on their way, few enough for several blocks a multiprocessor
 constexpr long kNarrowRun = 4;         ///< elements that a thread scans where it cannot read several at once
 
-/// Recurrences along rows, on machines whose blocks have threads: a block a row, its threads a run each.
-std::vector<Proposal> propose_chained_scan(const Program& program, const Machine& machine, const ResolveOptions& options) {
-  std::vector<Proposal> proposals;
-  if (!machine.has_agents()) return proposals;
-  const TypicalSizes sizes = complete_sizes(program, options.typical_sizes);
+constexpr double kLeastPart = 8192;     ///< elements that are worth a block of their own
+
+/// The statements that add the terms of recurrences along rows that lie along the result, with their loops' ranges.
+std::vector<std::pair<const Statement*, StatementView>> row_recurrences(const Program& program, const Machine& machine, const TypicalSizes& sizes) {
+  std::vector<std::pair<const Statement*, StatementView>> found;
+  if (!machine.has_agents()) return found;
   for (const Statement& s : program.statements()) {
     if (s.combine == Combine::assign || s.conditional() || s.iterators.empty()) continue;
     const auto carries = [&](const Statement& other) {
@@ -274,14 +275,36 @@ std::vector<Proposal> propose_chained_scan(const Program& program, const Machine
     };
     const std::size_t along = s.iterators.size() - 1;
     if (std::none_of(program.statements().begin(), program.statements().end(), carries) || !runs_along(program, s, s.write, along)) continue;
-    const StatementView view = view_statement(program, s.name, iterator_members(s), sizes);
-    if (view.ranges[along].typical < kWorthSharing) continue;
-    const long widest = widest_run(machine, program, view, s.iterators[along]), run = widest > 0 ? widest : kNarrowRun;
+    StatementView view = view_statement(program, s.name, iterator_members(s), sizes);
+    if (view.ranges[along].typical >= kWorthSharing) found.emplace_back(&s, std::move(view));
+  }
+  return found;
+}
+
+/// A long vector: blocks share it. (Of matrices with few long rows the planner would take minutes.)
+std::vector<Proposal> propose_reduce_scan(const Program& program, const Machine& machine, const ResolveOptions& options) {
+  std::vector<Proposal> proposals;
+  for (const auto& [s, view] : row_recurrences(program, machine, complete_sizes(program, options.typical_sizes))) {
+    const double steps = view.ranges.back().typical;
+    if (s->iterators.size() > 1 || steps < 8 * kLeastPart) continue;
+    long block = static_cast<long>(kLeastPart);
+    while (steps / double(block) > kBlocksToKeepBusy * machine.cores) block *= 2;
+    proposals.push_back({{"reduce_scan", {s->name}, {{"block", block}}}, "the elements of " + s->write.tensor + " are many: several blocks scan a part each", names_of(*s)});
+  }
+  return proposals;
+}
+
+/// Recurrences along rows, on machines whose blocks have threads: a block a row, its threads a run each.
+std::vector<Proposal> propose_chained_scan(const Program& program, const Machine& machine, const ResolveOptions& options) {
+  std::vector<Proposal> proposals;
+  for (const auto& [s, view] : row_recurrences(program, machine, complete_sizes(program, options.typical_sizes))) {
+    const double steps = view.ranges.back().typical;
+    const long widest = widest_run(machine, program, view, s->iterators.back()), run = widest > 0 ? widest : kNarrowRun;
     long threads = kLeastParts, groups = 4;
-    while (threads < kChainThreads && double(threads * run) < view.ranges[along].typical) threads *= 2;
+    while (threads < kChainThreads && double(threads * run) < steps) threads *= 2;
     while (groups * groups < threads) groups *= 2;
-    proposals.push_back({{"chained_scan", {s.name}, {{"block", threads * run}, {"run", run}, {"groups", groups}}},
-                         "the threads of a block scan rows of " + s.write.tensor + " together, " + std::to_string(run) + " elements each at a time", names_of(s)});
+    proposals.push_back({{"chained_scan", {s->name}, {{"block", threads * run}, {"run", run}, {"groups", groups}}},
+                         "the threads of a block scan rows of " + s->write.tensor + " together, " + std::to_string(run) + " elements each at a time", names_of(*s)});
   }
   return proposals;
 }
@@ -414,7 +437,7 @@ std::vector<Proposal> propose_keeping(const Program& program, const Machine& mac
 }  // namespace
 
 const std::vector<ProposalKind>& proposal_kinds() {
-  static const std::vector<ProposalKind> kinds = {{"scan", propose_scan}, {"chained_scan", propose_chained_scan}, {"inline", propose_inline}, {"split", propose_split}, {"offset", propose_offset}, {"local", propose_local},
+  static const std::vector<ProposalKind> kinds = {{"scan", propose_scan}, {"reduce_scan", propose_reduce_scan}, {"chained_scan", propose_chained_scan}, {"inline", propose_inline}, {"split", propose_split}, {"offset", propose_offset}, {"local", propose_local},
                                                    {"common_subexpressions", propose_keeping}};
   return kinds;
 }

@@ -56,10 +56,24 @@ TEST_F(GpuScans, ShortRowsTakeFewerThreads) {
 }
 
 TEST_F(GpuScans, OtherTypesAndMonoids) {
-  const Sizes typical = {{"N", 1 << 16}};
+  const Sizes typical = {{"N", 1 << 15}};
   const std::vector<Sizes> sizes = {{{"N", 0}}, {{"N", 1}}, {{"N", 777}}, {{"N", 2500}}};
   expect_scan("def exclusive(x: i64[N], y: out[i64[N]]):\n    for i in range(N):\n        y[i] = scan(sum(x[j] for j in range(i)))\n", "", sizes, typical);
   expect_scan("def most(x: f32[N], y: out[f32[N]]):\n    for i in range(N):\n        y[i] = scan(max(x[j] for j in range(i + 1)))\n", "", sizes, typical);
+}
+
+TEST_F(GpuScans, BlocksShareALongVector) {
+  const char* vector = "def cumsum(X: f32[N], Y: out[f32[N]]):\n    for i in range(N):\n        Y[i] = scan(sum(X[j] for j in range(i + 1)))\n";
+  const Sizes typical = {{"N", 1 << 20}};
+  const Module module = compile(parse(vector), "", "h200", typical);
+  EXPECT_TRUE(takes(module, "reduce_scan"));
+  EXPECT_GE(std::count_if(module.plan.rewrites.begin(), module.plan.rewrites.end(), [](const Rewriting& r) { return r.name == "chained_scan"; }), 1);
+  expect_scan(vector, "", {{{"N", 0}}, {{"N", 1}}, {{"N", 8192}}, {{"N", 17001}}}, typical);
+}
+
+TEST_F(GpuScans, BlocksStandAsCloseAsTheirThreadsAllow) {
+  const Module module = compile(parse(kRows), "", "h200", {{"R", 64}, {"N", 8192}});
+  EXPECT_NE(module.text.source.find("__launch_bounds__(256, 8)"), std::string::npos);
 }
 
 TEST_F(GpuScans, MI300XScansRowsToo) { expect_scan(kRows, "", {{{"R", 2}, {"N", 1500}}}, {{"R", 64}, {"N", 8192}}, "mi300x"); }

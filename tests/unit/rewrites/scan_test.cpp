@@ -1,4 +1,4 @@
-/// `scan`, `block_scan` and `chained_scan`: recurrences of prefix reductions, and every condition they refuse on.
+/// `scan`, `block_scan`, `chained_scan` and `reduce_scan`: recurrences of prefix reductions, and every condition they refuse on.
 #include "tests/unit/rewrites/rewrite_case.h"
 
 namespace tileopt::test {
@@ -160,6 +160,37 @@ TEST_F(Rewrites, ChainedScanConditions) {
   // The first element has two terms.
   expect(refused("def f(x: f32[N + 1], y: out[f32[N]]):\n    for i in range(N):\n        y[i] = sum(x[j] for j in range(i + 2))\n", {scan_y, chained(4, 2, 2)}), "the first step adds other terms");
   expect(refused(text, {scan_y, {"chained_scan", {"y"}, {{"block", 4}}}}), "wants run=");
+}
+
+TEST_F(Rewrites, ReducedThenScanned) {
+  const Rewriting parts = {"reduce_scan", {"y"}, {{"block", 4}}};
+  const std::string text = "def f(x: f32[N], y: out[f32[N]]):\n    for i in range(N):\n        y[i] = sum(x[j] for j in range(i + 1))\n";
+  const RewrittenProgram r = rewrite(text, {scan_y, parts}, false);
+  EXPECT_EQ(r.program->order().write(),
+            "(y_total_init, y_total: i_part > (y_total_init ; y_total: i) ; y_base_init, y_base_carry, y_base: i_part > (y_base_init ; y_base_carry ; y_base) ; "
+            "y_init_2, y_carry_2, y: i_part > i > (y_init_2 ; y_carry_2 ; y))");
+  expect_domain(r, "y_total", "[N] -> { y_total[p, k] : p >= 0 and 0 <= k < 4 and 4p + k < N }");
+  expect_domain(r, "y_base", "[N] -> { y_base[p] : p >= 1 and 4p < N }");
+  expect_domain(r, "y_init_2", "[N] -> { y_init_2[p, k] : k = 0 and p >= 0 and 4p < N }");
+  expect_access(r, "y", r.program->statement("y").reads.at(0), "{ y[p, k] -> x[4p + k] }");
+  expect_access(r, "y_carry_2", r.program->statement("y_carry_2").reads.at(0), "{ y_carry_2[p, k] -> y[4p + k - 1] }");
+  // Both recurrences that it leaves can be cut further.
+  rewrite(text, {scan_y, parts, chained(4, 1, 2), {"chained_scan", {"y_base"}, {{"block", 6}, {"run", 3}, {"groups", 2}}}}, false);
+  rewrite("def f(x: i64[R, N], y: out[i64[R, N]]):\n    for r, i in grid(R, N):\n        y[r, i] = sum(x[r, j] for j in range(2, i))\n", {scan_y, parts, chained(2, 1, 2)});
+  rewrite(
+      "@monoid(identity=(1, 0))\n"
+      "def then(a: tuple[i32, i32], b: tuple[i32, i32]) -> tuple[i32, i32]:\n"
+      "    return (a[0] * b[0], a[1] * b[0] + b[1])\n"
+      "def f(a: i32[N], x: i32[N], h: out[i32[N]]):\n"
+      "    y: tuple[i32, i32][N]\n"
+      "    for t in range(N):\n"
+      "        y[t] = then((a[s], x[s]) for s in range(t + 1))\n"
+      "    for t in range(N):\n"
+      "        h[t] = y[t][1]\n",
+      {scan_y, parts});
+  const auto again = apply_rewrites(parse(text), {scan_y, parts, parts});
+  ASSERT_FALSE(feasible(again));
+  EXPECT_NE(std::get<Infeasible>(again).reason.find("starts from no constant"), std::string::npos) << std::get<Infeasible>(again).reason;
 }
 
 TEST_F(Rewrites, ScanConditions) {
