@@ -1,10 +1,13 @@
 #include <algorithm>
+#include <chrono>
 #include <iostream>
 #include <map>
 #include <sstream>
 
 #include "driver/device_report.h"
+#include "driver/predict_device.h"
 #include "frontends/cli/commands.h"
+#include "frontends/cli/device_text.h"
 #include "frontends/cli/items.h"
 #include "frontends/cli/space_text.h"
 #include "space/describe_space.h"
@@ -69,6 +72,8 @@ struct Advice {
 
 constexpr std::size_t most_advice = 3;
 constexpr double worth_trying = 0.98;   ///< of the plan's own cost: beyond, the model sees no difference
+constexpr double worth_trying_on_devices = 0.9;
+constexpr std::chrono::seconds most_time_to_advise{5};
 
 /// The pins in which `point` differs from `from`.
 std::vector<std::string> new_pins(const PlanSpace& space, const Point& from, const Point& point) {
@@ -79,7 +84,51 @@ std::vector<std::string> new_pins(const PlanSpace& space, const Point& from, con
   return calls;
 }
 
-Advice advise(const Item& item, const Plan& plan) {
+/// Points next to the planner's own, whose stages are made to be predicted, while the time for it lasts.
+std::vector<std::pair<double, Point>> predict_neighbours(const Item& item, const PlanSpace& space, const Point& planned) {
+  std::vector<std::pair<double, Point>> near;
+  const TypicalSizes sizes(item.sizes.begin(), item.sizes.end());
+  const auto start = std::chrono::steady_clock::now();
+  for (const Point& point : space.neighbours(planned)) {
+    if (std::chrono::steady_clock::now() - start > most_time_to_advise) break;
+    const Candidate<ResolvedPlan> resolved = resolve_plan(*item.program, space.pins(point), item.request.machine, item.request.resolve);
+    if (!feasible(resolved)) continue;
+    const Candidate<DeviceCost> cost = predict_plan(item.program, std::get<ResolvedPlan>(resolved).plan, item.request.machine, find_backend(item.request.backend), sizes);
+    if (feasible(cost)) near.emplace_back(std::get<DeviceCost>(cost).seconds, point);
+  }
+  return near;
+}
+
+Advice advise_device(const Item& item, const Module& module) {
+  Advice advice;
+  const Machine& machine = item.request.machine;
+  const DeviceCost own = predict_module(*item.program, module, machine, {item.sizes.begin(), item.sizes.end()});
+  advice.document["cost"] = device_cost_document(own);
+  advice.document["advice"] = device_advice(own);
+  std::ostringstream text;
+  text << "  predicted " << device_cost_text(own, machine) << "    " << device_advice(own) << "\n";
+  if (!item.request.plan) {
+    const Candidate<PlanSpace> described = describe_space(*item.program, item.request.pins, machine, item.request.resolve, SpaceScope::planned);
+    if (const PlanSpace* space = std::get_if<PlanSpace>(&described)) {
+      const Point planned = space->planned_points().front();
+      std::vector<std::pair<double, Point>> near = predict_neighbours(item, *space, planned);
+      std::stable_sort(near.begin(), near.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+      advice.document["to_try"] = Document::array();
+      for (std::size_t i = 0; i < near.size() && i < most_advice && near[i].first < worth_trying_on_devices * own.seconds; ++i) {
+        const std::vector<std::string> pins = new_pins(*space, planned, near[i].second);
+        advice.document["to_try"].push_back({{"pins", pins}, {"seconds", near[i].first}});
+        text << "  to try: " << join(pins, ", ") << ": predicted " << milliseconds_text(near[i].first) << "\n";
+      }
+      if (advice.document["to_try"].empty() && !near.empty()) text << "  to try: no single pin of " << near.size() << " is predicted to gain a tenth\n";
+    }
+  }
+  advice.text = text.str();
+  return advice;
+}
+
+Advice advise(const Item& item, const Module& module) {
+  if (item.request.machine.has_agents()) return advise_device(item, module);
+  const Plan& plan = module.plan;
   Advice advice;
   const Machine& machine = item.request.machine;
   const int threads = item.request.resolve.threads;
@@ -120,7 +169,7 @@ ItemResult explain_one(const Item& item, bool json) {
   result.details["plan"] = module.plan.write();
   result.details["obligations"] = certificate_summary(module.certificate);
   result.details["certificate"] = module.certificate.write();
-  const Advice advice = advise(item, module.plan);
+  const Advice advice = advise(item, module);
   for (const auto& [name, value] : advice.document.items()) result.details[name] = value;
   if (json) return result;
   std::cout << item.program->name() << " on " << item.request.machine.name << "\n";

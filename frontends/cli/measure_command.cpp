@@ -2,6 +2,7 @@
 #include <iostream>
 #include <sstream>
 
+#include "driver/predict_device.h"
 #include "frontends/cli/commands.h"
 #include "frontends/cli/guard.h"
 #include "frontends/cli/items.h"
@@ -57,7 +58,13 @@ ItemResult measure_one(const Item& item, const Options& options) {
     origin = item.request.pins.pins.empty() ? "resolve" : "pins";
   }
   Record record = measurer.measure(plan, origin);
-  record.predicted = score_plan(*item.program, plan, item.request.machine, {item.sizes.begin(), item.sizes.end()}, measured.threads).cost.seconds;
+  const TypicalSizes sizes(item.sizes.begin(), item.sizes.end());
+  if (item.request.machine.has_agents()) {
+    const Candidate<DeviceCost> cost = predict_plan(item.program, plan, item.request.machine, find_backend(item.request.backend), sizes);
+    record.predicted = feasible(cost) ? std::get<DeviceCost>(cost).seconds : 0;
+  } else {
+    record.predicted = score_plan(*item.program, plan, item.request.machine, sizes, measured.threads).cost.seconds;
+  }
   append_record(options.records, record, true);
 
   ItemResult result;

@@ -4,7 +4,9 @@
 #include <sstream>
 
 #include "explore/rank_quality.h"
+#include "driver/predict_device.h"
 #include "frontends/cli/commands.h"
+#include "frontends/cli/device_text.h"
 #include "frontends/cli/guard.h"
 #include "frontends/cli/items.h"
 #include "frontends/cli/space_text.h"
@@ -41,6 +43,13 @@ std::string csv_text(const std::vector<Scored>& rows) {
   return text.str();
 }
 
+/// On machines with agents; nothing on others, and where the passes refuse the plan.
+std::optional<double> predicted_seconds(const Item& item, const Plan& plan, const TypicalSizes& sizes) {
+  if (!item.request.machine.has_agents()) return std::nullopt;
+  const Candidate<DeviceCost> cost = predict_plan(item.program, plan, item.request.machine, find_backend(item.request.backend), sizes);
+  return feasible(cost) ? std::optional<double>(std::get<DeviceCost>(cost).seconds) : std::nullopt;
+}
+
 /// What the file of records measured of this very program, machine, sizes and threads.
 std::vector<Scored> scored_records(const Item& item, const Options& options, std::string& skipped) {
   std::vector<Scored> rows;
@@ -54,9 +63,9 @@ std::vector<Scored> scored_records(const Item& item, const Options& options, std
     if (record.outcome != RecordOutcome::measured || record.origin == "finalist") continue;
     if (!item.sizes.empty() && key.sizes != item.sizes) continue;
     const TypicalSizes sizes(key.sizes.begin(), key.sizes.end());
-    rows.push_back(
-        {record.id(), record.seconds,
-         score_plan(*item.program, Plan::read(record.plan, options.records), item.request.machine, sizes, key.threads)});
+    const Plan plan = Plan::read(record.plan, options.records);
+    rows.push_back({record.id(), record.seconds, score_plan(*item.program, plan, item.request.machine, sizes, key.threads)});
+    if (const auto seconds = predicted_seconds(item, plan, sizes)) rows.back().score.cost.seconds = *seconds;
   }
   for (const std::string& message : bad_line_messages(options.records, scan)) skipped += message + "\n";
   if (rows.empty())
@@ -133,9 +142,18 @@ ItemResult score_one(const Item& item, const Options& options) {
     }
     const TypicalSizes sizes(item.sizes.begin(), item.sizes.end());
     rows.push_back({"plan", 0, score_plan(*item.program, plan, machine, sizes, item.request.resolve.threads)});
-    result.details["cost"] = cost_document(rows[0].score.cost, names.memory_names());
     result.details["features"] = features_document(rows[0].score.features);
-    text += "  " + cost_text(rows[0].score.cost, names.memory_names()) + "\n";
+    if (machine.has_agents()) {
+      const Candidate<DeviceCost> predicted = predict_plan(item.program, plan, machine, find_backend(item.request.backend), sizes);
+      if (const auto* refused = std::get_if<Infeasible>(&predicted)) return refused_result(item, *refused);
+      const DeviceCost& cost = std::get<DeviceCost>(predicted);
+      rows[0].score.cost.seconds = cost.seconds;
+      result.details["cost"] = device_cost_document(cost);
+      text += "  " + device_cost_text(cost, machine);
+    } else {
+      result.details["cost"] = cost_document(rows[0].score.cost, names.memory_names());
+      text += "  " + cost_text(rows[0].score.cost, names.memory_names()) + "\n";
+    }
   }
   if (!options.features.empty()) write_file(output_for(item, options.features, ".csv"), csv_text(rows));
   result.messages = skipped;

@@ -9,6 +9,7 @@
 #include "backends/openmp/toolchain.h"
 #include "capi/host_memory.h"
 #include "rewrites/apply_rewrites.h"
+#include "driver/predict_device.h"
 #include "space/score.h"
 #include "support/json_text.h"
 #include "support/text.h"
@@ -113,8 +114,15 @@ ModuleObject::ArgumentText argument_text(const TensorArgument& argument) {
 }
 
 /// Nothing where the model does not know the plan's form: a cost is advice, not a part of the module.
-std::optional<CostReport> cost_of(const Program& source, const Request& request, const Plan& plan) {
+std::optional<CostReport> cost_of(const Program& source, const Request& request, const Module& module) {
   try {
+    const Plan& plan = module.plan;
+    if (request.machine.has_agents()) {
+      const DeviceCost cost = predict_module(source, module, request.machine, request.resolve.typical_sizes);
+      CostReport report{cost.seconds, resource_name(cost.binding()), {}};
+      for (const auto& [resource, seconds] : cost.parts()) report.parts.emplace_back(resource_name(resource), seconds);
+      return report;
+    }
     const Cost cost = score_plan(source, plan, request.machine, request.resolve.typical_sizes, request.resolve.threads).cost;
     const std::vector<std::string> memories = ShapeCostModel(request.machine, request.resolve.threads).memory_names();
     return CostReport{cost.seconds, binding_name(cost, memories), breakdown(cost, memories)};
@@ -149,7 +157,7 @@ void describe_module(const std::shared_ptr<const Program>& source, const Request
   module.signature = make_signature(*std::get<RewrittenProgram>(rewritten).program, outcome.module.asts);
   for (const TensorArgument& argument : module.signature.arguments) module.arguments.push_back(argument_text(argument));
   describe_kernels(outcome, module);
-  module.cost = cost_of(*source, request, outcome.module.plan);
+  module.cost = cost_of(*source, request, outcome.module);
   module.text = std::move(outcome.module.text);
   module.source = module.text.source;
   module.header = module.text.header;

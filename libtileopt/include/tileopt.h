@@ -404,7 +404,8 @@ TILEOPT_API tileopt_error *tileopt_module_evaluate_launch(const tileopt_module *
 
 /** Seconds that the analytic cost model expects at the typical sizes; 0 where it does not know the plan's form. */
 TILEOPT_API double tileopt_module_cost(const tileopt_module *module);
-/** What the cost is made of: "compute", "copies", and each memory that traffic comes from. Parts overlap; the largest one binds. */
+/** What the cost is made of: "compute", "copies", and each memory that traffic comes from; of GPUs "memory", "L2", "instructions", "shared memory", "matrix units",
+ *  "latency", ... Parts overlap; the largest one binds. */
 TILEOPT_API size_t tileopt_module_cost_part_count(const tileopt_module *module);
 TILEOPT_API const char *tileopt_module_peek_cost_part(const tileopt_module *module, size_t part);
 TILEOPT_API double tileopt_module_cost_part(const tileopt_module *module, size_t part);

@@ -124,8 +124,37 @@ Document write_space(const Space& space) {
   return document;
 }
 
+struct RateEntry {
+  const char* name;
+  double Rates::*value;
+};
+constexpr RateEntry rate_entries[] = {{"issue", &Rates::issue}, {"integer", &Rates::integer}, {"convert", &Rates::convert}, {"special", &Rates::special},
+                                      {"doubles", &Rates::doubles}, {"access", &Rates::access}, {"shared_latency", &Rates::shared_latency},
+                                      {"cache_latency", &Rates::cache_latency}, {"memory_latency", &Rates::memory_latency},
+                                      {"barrier_latency", &Rates::barrier_latency}, {"updates", &Rates::updates}, {"read_part", &Rates::read_part},
+                                      {"write_part", &Rates::write_part}, {"matrix_part", &Rates::matrix_part}, {"launch_seconds", &Rates::launch_seconds}};
+
+Rates read_rates(const DocumentReader& entry) {
+  std::vector<std::string> names;
+  for (const RateEntry& rate : rate_entries) names.push_back(rate.name);
+  entry.expect_object(names);
+  Rates result;
+  for (const RateEntry& rate : rate_entries) {
+    if (!entry.has(rate.name)) continue;
+    result.*rate.value = non_negative(entry.at(rate.name));
+    if (result.*rate.value <= 0) entry.at(rate.name).fail("a rate, a latency or a part is more than 0", "leave the entry out where it is not known");
+  }
+  return result;
+}
+
+Document write_rates(const Rates& rates) {
+  Document document = Document::object();
+  for (const RateEntry& rate : rate_entries) document[rate.name] = rates.*rate.value;
+  return document;
+}
+
 Multiprocessor read_multiprocessor(const DocumentReader& entry) {
-  entry.expect_object({"warp", "shared_bytes", "registers", "threads", "blocks", "banks", "bank_bytes"});
+  entry.expect_object({"warp", "shared_bytes", "registers", "threads", "blocks", "banks", "bank_bytes", "rates"});
   Multiprocessor result;
   result.warp = static_cast<int>(entry.integer("warp", 1, 1 << 10));
   result.shared_bytes = entry.integer("shared_bytes", 0, 1L << 40);
@@ -134,12 +163,15 @@ Multiprocessor read_multiprocessor(const DocumentReader& entry) {
   result.blocks = entry.integer("blocks", 1, 1L << 30);
   if (entry.has("banks")) result.banks = entry.integer("banks", 1, 1L << 12);
   if (entry.has("bank_bytes")) result.bank_bytes = entry.integer("bank_bytes", 1, 1L << 12);
+  if (entry.has("rates")) result.rates = read_rates(entry.at("rates"));
   return result;
 }
 
 Document write_multiprocessor(const Multiprocessor& m) {
-  return {{"warp", m.warp}, {"shared_bytes", m.shared_bytes}, {"registers", m.registers}, {"threads", m.threads}, {"blocks", m.blocks},
-          {"banks", m.banks}, {"bank_bytes", m.bank_bytes}};
+  Document document = {{"warp", m.warp}, {"shared_bytes", m.shared_bytes}, {"registers", m.registers}, {"threads", m.threads}, {"blocks", m.blocks},
+                       {"banks", m.banks}, {"bank_bytes", m.bank_bytes}};
+  if (m.rates) document["rates"] = write_rates(*m.rates);
+  return document;
 }
 
 void require_space(const DocumentReader& top, const Machine& machine, const std::string& name) {

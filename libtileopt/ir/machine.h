@@ -41,6 +41,26 @@ struct Space {
   std::string level = "";  ///< whose own it is: every iteration of a loop on this level has its own; "" = as the space's name says on CPUs
 };
 
+/// How fast one core of a GPU runs what it is given, and what it waits for: for the cost model alone, never for correctness. Where a machine file
+/// says nothing, these cautious values stand. Units: per cycle of Machine::frequency and core, latencies in such cycles.
+struct Rates {
+  double issue = 1;               ///< instructions of warps
+  double integer = 16;            ///< threads: integers, comparisons, minima
+  double convert = 8;             ///< threads: numbers of one type to another
+  double special = 4;             ///< threads: exp2, reciprocals, roots
+  double doubles = 1;             ///< threads: f64 multiply-adds
+  double access = 16;             ///< threads whose loads and stores start; their bytes come at the bandwidth of the nearest memory
+  double shared_latency = 60;     ///< of shared memory
+  double cache_latency = 500;     ///< of the last cache that all cores share
+  double memory_latency = 1000;   ///< of what lies beyond it
+  double barrier_latency = 100;   ///< from the last thread of a block that arrives to all that go on
+  double updates = 1;             ///< atomic updates of scattered elements, of all cores together
+  double read_part = 0.75;        ///< of the last memory's bandwidth that reading reaches
+  double write_part = 0.7;        ///< and writing
+  double matrix_part = 0.6;       ///< of the throughput of instructions on matrices that lasts: the device lowers its clock at its power limit
+  double launch_seconds = 5e-6;   ///< from the start of one kernel to that of the next that does nothing
+};
+
 /// What the blocks of a kernel share on one core of a GPU, by which resident blocks are counted. Units: bytes, 32-bit registers, threads.
 struct Multiprocessor {
   int warp = 32;                 ///< threads that run in lockstep
@@ -50,6 +70,7 @@ struct Multiprocessor {
   long blocks = 32;
   long banks = 32;               ///< of shared memory, which each give one word of `bank_bytes` at a time
   long bank_bytes = 4;
+  std::optional<Rates> rates = std::nullopt;  ///< nothing: not known
 };
 
 /// An engine that runs atoms asynchronously: an instruction issues, and is done some time later. Completion::group: by groups, which

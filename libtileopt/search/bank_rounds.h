@@ -1,16 +1,13 @@
-/// How often the banks of shared memory must be asked for what the threads of a warp touch at once, and the padding of rows for which that is least.
+/// The padding of rows of shared memory for which its banks are asked least often for what the threads of a warp touch at once.
 #pragma once
 
 #include <functional>
 #include <vector>
 
+#include "cost_models/lane_access.h"
 #include "ir/machine.h"
 
 namespace tileopt {
-
-/// Rounds of one access by the lanes of a warp: `addresses` in bytes, by lane; `bytes` each, aligned. Lanes of wide accesses take turns; in one
-/// turn a bank gives one word, to any number of lanes.
-long count_bank_rounds(const std::vector<long>& addresses, long bytes, const Multiprocessor& multiprocessor);
 
 /// One kind of access to a padded array: lane -> element for a given row length (padding included), and the elements of one access.
 struct SharedAccess {

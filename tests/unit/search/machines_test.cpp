@@ -63,6 +63,25 @@ TEST(Machines, AmdsWavesAndMemoryOfABlock) {
   }
 }
 
+TEST(Machines, RatesOfGpusAreReadAndWritten) {
+  for (const char* name : {"h200", "h100", "a100", "rtx4090", "mi210", "mi300x", "rx7900xtx"}) {
+    const Machine machine = find_machine(name);
+    ASSERT_TRUE(machine.multiprocessor->rates.has_value()) << name;
+    EXPECT_EQ(Machine::read(machine.write(), "test.json").write(), machine.write()) << name;
+    EXPECT_LE(machine.multiprocessor->rates->read_part, 1) << name;
+    EXPECT_LE(machine.multiprocessor->rates->matrix_part, 1) << name;
+    EXPECT_LT(machine.multiprocessor->rates->cache_latency, machine.multiprocessor->rates->memory_latency) << name;
+  }
+  Document document = find_machine("h200").write();
+  document["multiprocessor"]["rates"].erase("issue");
+  EXPECT_EQ(Machine::read(document, "test.json").multiprocessor->rates->issue, Rates().issue) << "what is left out is taken cautiously";
+  document["multiprocessor"]["rates"]["issue"] = 0;
+  EXPECT_THROW(Machine::read(document, "test.json"), Errors);
+  document["multiprocessor"]["rates"]["issue"] = 4;
+  document["multiprocessor"]["rates"]["speed"] = 4;
+  EXPECT_THROW(Machine::read(document, "test.json"), Errors);
+}
+
 TEST(Machines, BlocksAndThreadsGoTogether) {
   Document document = find_machine("h200").write();
   document.erase("multiprocessor");
