@@ -40,7 +40,10 @@ add_library(tileopt_isl_streams STATIC ${CMAKE_SOURCE_DIR}/libtileopt/poly/isl_s
 target_include_directories(tileopt_isl_streams PRIVATE ${CMAKE_SOURCE_DIR}/libtileopt)
 target_compile_options(tileopt_isl_streams PRIVATE $<$<CONFIG:Release>:-O2>)
 set_target_properties(tileopt_isl_streams PROPERTIES C_VISIBILITY_PRESET hidden)
+# Each needs the other: small integers leave the rest to GMP, and GMP writes to our streams. Linkers that read archives in order want one of them twice.
+target_link_libraries(tileopt_isl_streams INTERFACE tileopt_gmp_archive)
+set_target_properties(tileopt_gmp_archive PROPERTIES INTERFACE_LINK_LIBRARIES tileopt_isl_streams)
 
 add_library(tileopt_isl INTERFACE)
 target_include_directories(tileopt_isl SYSTEM INTERFACE ${ISL_INCLUDE})
-target_link_libraries(tileopt_isl INTERFACE tileopt_isl_archive tileopt_isl_streams tileopt_gmp_archive)
+target_link_libraries(tileopt_isl INTERFACE tileopt_isl_archive tileopt_isl_streams)
