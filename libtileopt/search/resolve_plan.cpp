@@ -97,7 +97,7 @@ class KernelPlanner {
                       "pin schedule(\"original\"), which keeps the loops as written"};
   }
 
-  /// Of the plan that `run` gave: PlanPart::excess of all its parts.
+  /// Of the plan that `run` gave: PlanPart::excess of all its parts, and of those that could not be planned without.
   const std::vector<isl::pw_aff>& excess() const { return excess_; }
   /// Of the plan that `run` gave; nothing where it was not judged.
   std::optional<PlannedStages> take_stages() { return std::move(stages_); }
@@ -121,6 +121,7 @@ class KernelPlanner {
   std::vector<std::string>& reasons_;
   std::optional<Infeasible> refusal_, pin_refusal_;
   std::vector<isl::pw_aff> excess_;
+  std::vector<isl::pw_aff> wanted_;  ///< facts about the sizes that would give a part with an atom that threads run together
   std::optional<PlannedStages> stages_;
 };
 
@@ -185,7 +186,7 @@ std::optional<Strategy> KernelPlanner::contraction_strategy(bool together) {
         if (!epilogue.empty() && other.statement != name && !contains(taken, other.statement) && find_epilogue(request_, other) == epilogue && run_alike(kernel().program(), *contraction, other)) products.push_back(other);
       std::vector<isl::pw_aff> wanted;
       std::vector<PartOption> options = plan_collective(request_, products, epilogue, why_not, wanted);
-      excess_.insert(excess_.end(), wanted.begin(), wanted.end());
+      wanted_.insert(wanted_.end(), wanted.begin(), wanted.end());
       if (options.empty()) note(name + " is not computed by threads together: " + why_not);
       else {
         if (!flush()) return std::nullopt;
@@ -232,7 +233,7 @@ std::optional<KernelPlan> KernelPlanner::attempt(const Strategy& strategy) {
       }
       continue;
     }
-    std::vector<isl::pw_aff> excess;
+    std::vector<isl::pw_aff> excess = wanted_;
     for (const PlanPart& part : parts) excess.insert(excess.end(), part.excess.begin(), part.excess.end());
     const bool judge = !split_ || excess.empty();
     auto tried = judge ? dry_run(planned_, plan, request_.machine) : Candidate<PlannedStages>(Infeasible{});
