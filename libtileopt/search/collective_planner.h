@@ -140,6 +140,7 @@ class CollectivePlanner {
   bool order_sums(std::string& why_not);
   std::optional<long> iterations(std::size_t m) const;
   double terms() const;
+  long runs() const;
   double step_cycles() const;
   std::size_t iterator_of(std::size_t m) const;
   std::size_t result_read() const;

@@ -13,6 +13,7 @@ constexpr long kMostFilled = 4;         ///< that threads fill: a power of two i
 constexpr long kMostBoxes = 8;         ///< that an engine fills
 constexpr double kOtherBytes = 512;    ///< barriers of the slots, and gaps between arrays
 constexpr long kMostLanes = 256;       ///< of all tiles of a block: half of the registers that a thread has
+constexpr long kMostCutRuns = 9;       ///< of tiles that end as the sizes say, of one sum: their proof grows faster than they do
 constexpr double kLeastSum = 64;       ///< terms from which tiles pay
 constexpr long kNarrowLanes = 64;       ///< of a tile whose blocks run beside each other (H200, 3 x 3 convolution of 64 by 64 channels, 224^2, of cuDNN: one block .68, two .79, three .84)
 constexpr double kNarrowBlocks = 3;
@@ -189,6 +190,13 @@ double CollectivePlanner::terms() const {
   return product;
 }
 
+/// How often the sum whose terms lie in tiles runs for one result, as far as that is known.
+long CollectivePlanner::runs() const {
+  long product = 1;
+  for (const std::size_t m : c_.reduction) product *= m == sum_ ? 1 : range(m).constant.value_or(1);
+  return product;
+}
+
 std::string CollectivePlanner::names_of_rows() const {
   std::vector<std::string> names;
   for (const SideLoop& loop : rows_) names.push_back(iterator(loop.member));
@@ -231,6 +239,8 @@ bool CollectivePlanner::shape(std::string& why_not) {
   else if (!find_factors(why_not) || !order_sums(why_not)) return false;
   // Of pieces it is not proved within the limits where the last tile of each run is cut as the sizes say.
   else if (c_.reduction.size() > 1 && !range(sum_).constant && boxes_ == nullptr) why_not = "tiles of several sums are copied as boxes where one has as many terms as the sizes say: " + why_no_boxes();
+  else if (!range(sum_).constant && runs() > kMostCutRuns) why_not = "the last tile of each of " + std::to_string(runs()) + " runs of " + iterator(sum_) + " is cut as the sizes say, which is proved within the limits for " +
+           std::to_string(kMostCutRuns) + " of them; where the number of terms is written into the program, for any";
   else if (rows_.size() > 1 && boxes_ == nullptr) why_not = "rows of several loops are copied as boxes: " + why_no_boxes();
   else if (rows_.size() > 1 && !stores_lanes()) why_not = "rows of several loops lie side by side in the result";
   else if (const auto across = std::find_if(rights_.begin(), rights_.end(), [](const Factor& f) { return !f.along_is_fast; }); lanes_ < depth_ && across != rights_.end()) why_not = across->access->tensor + " lies along few lanes, and rows of its matrix have " + std::to_string(depth_) + " elements";

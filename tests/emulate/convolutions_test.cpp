@@ -135,6 +135,13 @@ TEST_F(ConvolutionsTest, WhatIsNoTileIsSaid) {
   const std::string line = "@numerics(contract=True, flush_subnormals=True)\ndef conv(I: f16[9 * W, C], G: f16[F, 3, C], O: out[f16[W, F]]):\n    assume(C % 8 == 0)\n    for w, f in grid(W, F):\n"
                            "        acc: f32 = sum(f32(I[9 * w + s, c]) * f32(G[f, s, c]) for s, c in grid(3, C))\n        O[w, f] = f16(acc)\n";
   EXPECT_NE(reasons(line, {{"W", 4096}, {"C", 256}, {"F", 256}}).find("I is read in steps of 9 along w, and what copies its tiles takes neighbours"), std::string::npos);
+  // Nobody is given a plan whose proof would end at a limit.
+  const std::string large = "@numerics(contract=True, flush_subnormals=True)\ndef conv(I: f16[N, H + 4, W + 4, C], G: f16[F, 5, 5, C], O: out[f16[N, H, W, F]]):\n    for n, h, w, f in grid(N, H, W, F):\n"
+                            "        acc: f32 = sum(f32(I[n, h + r, w + s, c]) * f32(G[f, r, s, c]) for r, s, c in grid(5, 5, C))\n        O[n, h, w, f] = f16(acc)\n";
+  EXPECT_NE(reasons(large, kMaps).find("the last tile of each of 25 runs of c is cut as the sizes say"), std::string::npos);
+  const Module loops = compile(parse(large), "", "h200", kMaps);
+  EXPECT_EQ(loops.plan.kernels.size(), 1u);
+  EXPECT_EQ(loops.plan.kernels.front().atoms.count("acc"), 0u);
   EXPECT_NE(reasons(convolution("F, 3, 3, C", "G[f, r, s, c]", "C >= 0"), kMaps).find("tiles of several sums are copied as boxes where one has as many terms as the sizes say: rows of I may start between multiples of 16 bytes"), std::string::npos);
 }
 
