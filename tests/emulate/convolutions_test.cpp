@@ -136,7 +136,7 @@ TEST_F(ConvolutionsTest, WhatIsNoTileIsSaid) {
                            "        acc: f32 = sum(f32(I[9 * w + s, c]) * f32(G[f, s, c]) for s, c in grid(3, C))\n        O[w, f] = f16(acc)\n";
   EXPECT_NE(reasons(line, {{"W", 4096}, {"C", 256}, {"F", 256}}).find("I is read in steps of 9 along w, and what copies its tiles takes neighbours"), std::string::npos);
   // Nobody is given a plan whose proof would end at a limit.
-  const std::string large = "@numerics(contract=True, flush_subnormals=True)\ndef conv(I: f16[N, H + 4, W + 4, C], G: f16[F, 5, 5, C], O: out[f16[N, H, W, F]]):\n    for n, h, w, f in grid(N, H, W, F):\n"
+  const std::string large = "@numerics(contract=True, flush_subnormals=True)\ndef conv(I: f16[N, H + 4, W + 4, C], G: f16[F, 5, 5, C], O: out[f16[N, H, W, F]]):\n    assume(C % 8 == 0)\n    for n, h, w, f in grid(N, H, W, F):\n"
                             "        acc: f32 = sum(f32(I[n, h + r, w + s, c]) * f32(G[f, r, s, c]) for r, s, c in grid(5, 5, C))\n        O[n, h, w, f] = f16(acc)\n";
   EXPECT_NE(reasons(large, kMaps).find("the last tile of each of 25 runs of c is cut as the sizes say"), std::string::npos);
   const Module loops = compile(parse(large), "", "h200", kMaps);
