@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iomanip>
 #include <sstream>
 
 #include "frontends/cli/space_text.h"
@@ -11,12 +10,6 @@
 namespace tileopt::cli {
 
 namespace {
-
-std::string fixed(double value, int digits) {
-  std::ostringstream text;
-  text << std::fixed << std::setprecision(digits) << value;
-  return text.str();
-}
 
 std::string bytes_text(double bytes) {
   if (bytes >= 1e9) return fixed(bytes / 1e9, 2) + " GB";

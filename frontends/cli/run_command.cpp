@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <iomanip>
 #include <iostream>
 #include <sstream>
 
@@ -9,6 +8,7 @@
 #include "frontends/cli/guard.h"
 #include "frontends/cli/items.h"
 #include "frontends/cli/scratch.h"
+#include "frontends/cli/space_text.h"
 #include "frontends/cli/table.h"
 #include "driver/work.h"
 #include "support/text.h"
@@ -31,12 +31,6 @@ std::optional<ExecutableKernel> compile_original(const Item& item, bool proves_a
   const Compiled compiled = compile_item(original);
   if (!compiled.module) return std::nullopt;
   return ExecutableKernel::compile(*item.program, compiled.module->text, item.request.machine);
-}
-
-std::string fixed(double value, int digits) {
-  std::ostringstream text;
-  text << std::fixed << std::setprecision(digits) << value;
-  return text.str();
 }
 
 std::string time_text(double seconds) { return fixed(seconds * 1e3, seconds < 1e-2 ? 3 : 1) + " ms"; }

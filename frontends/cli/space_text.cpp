@@ -12,12 +12,6 @@ namespace tileopt::cli {
 
 namespace {
 
-std::string fixed(double value, int digits) {
-  std::ostringstream text;
-  text << std::fixed << std::setprecision(digits) << value;
-  return text.str();
-}
-
 std::string values_text(const Choice& choice) {
   std::vector<std::string> values;
   for (std::size_t v = 0; v < choice.values.size(); ++v)
@@ -32,6 +26,12 @@ std::string values_text(const Choice& choice) {
 }
 
 }  // namespace
+
+std::string fixed(double value, int digits) {
+  std::ostringstream text;
+  text << std::fixed << std::setprecision(digits) << value;
+  return text.str();
+}
 
 std::string count_text(double count) {
   if (count >= 1e15) {

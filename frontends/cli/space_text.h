@@ -9,6 +9,8 @@
 
 namespace tileopt::cli {
 
+/// "12.30", with so many digits behind the point
+std::string fixed(double value, int digits);
 /// "1,234,567"; from 10^15 on "1.2e+15".
 std::string count_text(double count);
 /// "12.30 ms"

@@ -17,78 +17,24 @@
 #include <algorithm>
 
 #include "rewrites/order_edit.h"
-#include "rewrites/program_edit.h"
-#include "rewrites/rewrite.h"
-#include "rewrites/scan_recurrence.h"
-#include "support/text.h"
+#include "rewrites/scan_blocks.h"
 
 namespace tileopt {
 
 namespace {
 
-using Names = std::vector<std::string>;
-
-class ChainedScan {
+class ChainedScan : ScanBlocks {
  public:
-  ChainedScan(const Program& program, const Rewriting& rewriting)
-      : program_(program), rewriting_(rewriting), statement_(program.statement(rewriting.arguments[0])), block_(rewriting.sizes.at("block")),
-        run_(rewriting.sizes.at("run")), groups_(rewriting.sizes.at("groups")) {}
+  ChainedScan(const Program& program, const Rewriting& rewriting) : ScanBlocks(program, rewriting), run_(rewriting.sizes.at("run")), groups_(rewriting.sizes.at("groups")) {}
 
   Candidate<Rewritten> run() {
     if (block_ % run_ != 0 || block_ / run_ % groups_ != 0)
-      return fails("blocks are no whole number of groups of runs", statement_.where, "let run * groups divide block");
-    TILEOPT_TRY(recurrence, find_scan_recurrence(program_, rewriting_, statement_));
-    carry_ = recurrence.carry;
-    outer_ = recurrence.along;
-    group_ = recurrence.group;
-    if (outer_ + 1 != carry_->iterators.size()) return fails("loops stand inside of " + carry_->iterators[outer_], carry_->where, "take block_scan");
-    TILEOPT_TRY(steps, find_scan_steps(program_, rewriting_, statement_, recurrence));
-    start_ = steps.start;
-    terms_ = steps.terms;
-    elements_ = steps.elements;
+      return condition_fails(rewriting_, "blocks are no whole number of groups of runs", statement_.where, "let run * groups divide block");
+    if (auto refused = find()) return *refused;
     return rewrite();
   }
 
  private:
-  /// "{ from[d0, ...] -> to[values] }" with d0 ... the outer loops and what follows them.
-  isl::pw_multi_aff function(const std::string& from, std::size_t inputs, const std::string& to, const Names& values) const {
-    return tuple_function(program_.ctx(), from, inputs, to, values);
-  }
-  std::string at(std::size_t further) const { return "d" + std::to_string(outer_ + further); }
-  /// The outer loops' values, followed by `more`.
-  Names with_outer(const Names& more) const {
-    Names values;
-    for (std::size_t d = 0; d < outer_; ++d) values.push_back("d" + std::to_string(d));
-    values.insert(values.end(), more.begin(), more.end());
-    return values;
-  }
-
-  /// A statement over the outer loops and `loops`, on `domain`, that writes `tensor` at `values`.
-  Statement make(const std::string& name, const Names& loops, const isl::set& domain, const std::string& tensor, const Names& values) const {
-    Statement s;
-    s.name = name;
-    s.where = statement_.where;
-    s.iterators.assign(carry_->iterators.begin(), carry_->iterators.begin() + static_cast<std::ptrdiff_t>(outer_));
-    s.iterators.insert(s.iterators.end(), loops.begin(), loops.end());
-    s.domain = isl::manage(isl_set_set_tuple_name(domain.copy(), name.c_str()));
-    s.write = access(s, tensor, values);
-    return s;
-  }
-  Access access(const Statement& s, const std::string& tensor, const Names& values) const {
-    return {tensor, function(s.name, s.iterators.size(), tensor, with_outer(values)).intersect_domain(s.domain), statement_.write.where};
-  }
-  /// element = value
-  void copy(Statement& s, const std::string& tensor, const Names& values) const {
-    s.reads = {access(s, tensor, values)};
-    s.body = make_expr(statement_.body->type, Read{0});
-  }
-  /// element (+)= value
-  void accumulate(Statement& s, const std::string& tensor, const Names& values) const {
-    copy(s, tensor, values);
-    s.combine = statement_.combine;
-    s.monoid = statement_.monoid;
-  }
-
   /// { [outer, b] } x { [d] : 0 <= d < extent }
   isl::set times(const isl::set& blocks, long extent) const {
     const std::size_t rank = outer_ + 1;
@@ -97,18 +43,6 @@ class ChainedScan {
     return isl::manage(isl_set_upper_bound_si(set, isl_dim_set, static_cast<unsigned>(rank), static_cast<int>(extent - 1)));
   }
 
-  /// A local over the outer loops and further dimensions.
-  void add_local(ProgramParts& parts, const std::string& name, const std::vector<isl::pw_aff>& further) const {
-    Tensor tensor = program_.tensor(carry_->write.tensor);
-    tensor.name = name;
-    tensor.role = TensorRole::local;
-    tensor.facts = {};
-    tensor.layout = {};
-    tensor.shape.clear();
-    for (std::size_t d = 0; d < outer_; ++d) tensor.shape.push_back(scan_extent(elements_, d));
-    tensor.shape.insert(tensor.shape.end(), further.begin(), further.end());
-    parts.tensors.push_back(std::move(tensor));
-  }
   isl::pw_aff constant(long value) const { return isl::pw_aff(program_.ctx(), "{ [(" + std::to_string(value) + ")] }"); }
 
   Rewritten rewrite() {
@@ -123,9 +57,9 @@ class ChainedScan {
 
     // { [outer, b] }, { [outer, b, r] }, { [outer, b, r, s] } and so on: the loops of the statements.
     const isl::set outside = isl::manage(isl_set_project_out(elements_.copy(), isl_dim_set, static_cast<unsigned>(outer_), 1));
-    const isl::set blocks = elements_.apply(function("", outer_ + 1, "", with_outer({"floor(" + at(0) + " / " + std::to_string(block_) + ")"})).as_map()).coalesce();
+    const isl::set blocks = this->blocks();
     const isl::set of_runs = times(blocks, runs), of_groups = times(blocks, groups_);
-    const isl::pw_multi_aff to_step = function("", outer_ + 3, "", with_outer({step_text}));
+    const isl::pw_multi_aff to_step = function("", outer_ + 3, "", {step_text});
     const auto digits = [&](const isl::set& of_steps) {
       const isl::set inside(program_.ctx(), "{ " + tuple_text("", outer_ + 3) + " : " + at(0) + " >= 0 and 0 <= " + at(1) + " < " + std::to_string(runs) + " and 0 <= " + at(2) + " < " + std::to_string(run_) + " }");
       // Bounds of the blocks themselves: without them isl keeps sums of all digits instead.
@@ -192,12 +126,7 @@ class ChainedScan {
                                         nest(g, {leaf(s_base), leaf(s_sum)}),
                                         nest(g, {leaf(s_next_init), nest(m, {leaf(s_before), leaf(s_next)})}),
                                         nest(r, {nest(loop, {leaf(s_y)})})});
-    parts.order = replace_loop(program_, carry_->name, loop, {leaf(s_start), whole});
-    const std::size_t position = parts.position(group_.front());
-    std::erase_if(parts.statements, [&](const Statement& s) { return contains(group_, s.name); });
-    parts.statements.insert(parts.statements.begin() + static_cast<std::ptrdiff_t>(std::min(position, parts.statements.size())), made.begin(), made.end());
-    const bool exact = regroups_exactly(program_, statement_);
-    return Rewritten{put_together(program_, std::move(parts)), exact, exact ? Names{} : Names{"reassociate"}};
+    return replaced(std::move(parts), made, {leaf(s_start), whole});
   }
 
   /// y_sum = what the recurrence starts from, which does not move with i
@@ -214,40 +143,20 @@ class ChainedScan {
   /// y_run (+)= the term of the step, over [outer, b, r, s]
   Statement make_term(const std::string& run, const Names& loops, const isl::set& domain, const std::string& step) const {
     Statement s = make(run, loops, domain, run, {at(0), at(1)});
-    s.combine = statement_.combine;
-    s.monoid = statement_.monoid;
-    s.body = statement_.body;
-    s.guards = statement_.guards;
-    const isl::pw_multi_aff place = function(s.name, outer_ + 3, "", with_outer({step})).intersect_domain(s.domain);
-    for (const Access& read : statement_.reads) s.reads.push_back({read.tensor, scan_access(program_, statement_, read).pullback(place).coalesce(), read.where});
-    for (const isl::pw_aff& index : statement_.indices) {
-      const isl::pw_aff value = isl::manage(isl_pw_aff_gist(index.copy(), domain_of(program_, statement_).release()));
-      s.indices.push_back(isl::manage(isl_pw_aff_reset_tuple_id(value.copy(), isl_dim_in)).pullback(place).coalesce());
-    }
+    add_term(s, step);
     return s;
   }
   /// y[i] = y_before[r] (+) y_part[r, s], over [outer, b, r, s]
   Statement make_result(const Names& loops, const isl::set& domain, const std::string& step, const std::string& before, const std::string& part) const {
     Statement s = make(statement_.name, loops, domain, before, {at(0), at(1)});
-    const isl::pw_multi_aff place = function(s.name, outer_ + 3, "", with_outer({step})).intersect_domain(s.domain);
-    s.write = {carry_->write.tensor, scan_access(program_, *carry_, carry_->write).pullback(place).coalesce(), statement_.write.where};
+    s.write = of_step(s, *carry_, carry_->write, step);
+    s.write.where = statement_.write.where;
     s.reads = {access(s, before, {at(0), at(1)}), access(s, part, {at(0), at(1), at(2)})};
     s.body = combined(program_, statement_, make_expr(statement_.body->type, Read{0}), make_expr(statement_.body->type, Read{1}));
     return s;
   }
 
-  Infeasible fails(const std::string& condition, const SourceLocation& where, const std::string& hint) const {
-    return condition_fails(rewriting_, condition, where, hint);
-  }
-
-  const Program& program_;
-  const Rewriting& rewriting_;
-  const Statement& statement_;
-  long block_, run_, groups_;
-  const Statement *carry_ = nullptr, *start_ = nullptr;
-  std::size_t outer_ = 0;         ///< loops around that over i
-  Names group_;                   ///< all writers of the result
-  isl::set terms_, elements_;     ///< { [outer, i] }: steps that add a term; all of them
+  long run_, groups_;
 };
 
 }  // namespace
